@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -128,13 +128,19 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
       writeFile(join(cwd, "edited.yaml"), `populations:\n  support: ${support}\n  sales: { seed: You sell. }\n`)
     const settings = async (url: string) => decodeSize(await read(url, "/support")).settings.population.size
     const sizes: Array<number> = []
-    for (const [edited, warned] of [
-      ["{ seed: Be brief., settings: { population: { size: 3 } } }", null],
+    for (const [edited, warned, left] of [
+      ["{ seed: Be brief., settings: { population: { size: 3 }, retentionDays: 7 } }", null, null],
       [
-        "{ seed: Be long., settings: { population: { size: 5 }, selection: { risk: 0.01 } } }",
-        'seed is \\"Be brief.\\", declared as \\"Be long.\\"'
+        "{ seed: Be long., settings: { population: { size: 5 }, selection: { risk: 0.01 }, guardrails: [usd=1] } }",
+        'seed is \\"Be brief.\\", declared as \\"Be long.\\"',
+        "does not name: retentionDays is 7, not 30. To change one"
       ],
-      ["{ seed: Be brief., settings: { population: { size: 3 } } }", null]
+      [
+        "{ seed: Be brief., settings: { retentionDays: 30 } }",
+        null,
+        'does not name: guardrails is [\\"usd=1\\"], not []; population.size is 5, not 7. To change one'
+      ],
+      ["{ seed: Be brief., settings: { population: { size: 3 }, guardrails: [] } }", null, null]
     ] as const) {
       await write(edited)
       const { child, populations, stderr, url } = await serve("edited.yaml", "--out", "edited")
@@ -142,12 +148,14 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
       sizes.push(await settings(url))
       child.kill("SIGINT")
       await once(child, "close")
+      if (left === null) assert.notInclude(stderr(), "does not name")
+      else assert.include(stderr(), left)
       if (warned === null) assert.notInclude(stderr(), "keeps the settings that it was created with")
       else
         for (const part of [warned, "settings.selection.risk is 0.05", "/support/members", "DELETE"])
           assert.include(stderr(), part)
     }
-    assert.deepStrictEqual(sizes, [3, 5, 3])
+    assert.deepStrictEqual(sizes, [3, 5, 5, 3])
   })
 
   it("says which field of its config is wrong, and what is expected there", async () => {
@@ -174,14 +182,17 @@ describe("inspo serve", { timeout: testTimeout, tags: "runs" }, () => {
     assertToldInOneParagraph(await inspo(["serve", "--out", "never", "--port", port], { cwd }), 1, "--port")
     assert.isFalse(existsSync(join(cwd, "never")))
     child.kill("SIGINT")
-    await writeFile(
-      join(cwd, "half.yaml"),
-      'populations: { a: { seed: x }, b: { seed: x, settings: { redact: ["("] } } }'
-    )
-    const { code, stderr } = await inspo(["serve", "half.yaml", "--port", "0", "--out", "half"], { cwd })
-    assert.strictEqual(code, 2)
-    assert.match(stderr, /The population b: .*redact.*expected a regular expression/u)
-    assert.isEmpty(await readdir(join(cwd, "half", "populations")))
+    for (const [population, expected] of [
+      ['{ seed: x, settings: { redact: ["("] } }', /The population b: .*redact.*expected a regular expression/u],
+      ["{ seed: x, settings: { missingRewards: { value: 7 } } }", /b: settings.missingRewards.value is 7; expected/u],
+      ["{ seed: x, variants: [{ tool: y }] }", /The population b: variants\[0\] is tool; expected one text/u]
+    ] as const) {
+      await writeFile(join(cwd, "half.yaml"), `populations: { a: { seed: x }, b: ${population} }`)
+      const { code, stderr } = await inspo(["serve", "half.yaml", "--port", "0", "--out", "half"], { cwd })
+      assert.strictEqual(code, 2)
+      assert.match(stderr, expected)
+      assert.isFalse(existsSync(join(cwd, "half")))
+    }
   })
 
   it("says that it cannot decide, and why, where too many rewards are missing, and favours nobody then", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertToldInOneParagraph, endAll, inspo, testTimeout } from "./Inspo.ts"
+import { assertToldInOneParagraph, endAll, inspo, sets, testTimeout } from "./Inspo.ts"
 import { tinyRun, writeTinyModel } from "./TinyModel.ts"
 
 let cwd = ""
@@ -32,6 +32,18 @@ describe("inspo show and its neighbours", { timeout: testTimeout, tags: "runs" }
 
     const same = await inspo(["show", "run:seed", "run:i0"], { cwd })
     assert.strictEqual(same.stdout, "run:i0 is both: there is one instruction, and nothing to compare.\n")
+  })
+
+  it("leaves the baseline out where the budget is too small for both, and trains it under a larger one", async () => {
+    const { ledger } = JSON.parse((await inspo(["show", "run", "--json"], { cwd })).stdout)
+    const cap = (rollouts: number) => sets(`budget.rollouts=${rollouts}`)
+    const capped = ["run", "--out", "capped", "--json", ...tinyRun, ...cap(ledger.total.rollouts + 1)]
+    const { baseline, degradations } = JSON.parse((await inspo(capped, { cwd })).stdout)
+    assert.isNull(baseline)
+    assert.include(degradations[0].message, `too little of budget.rollouts, ${ledger.total.rollouts + 1},`)
+    const raised = await inspo(["resume", "capped", "--json", ...cap(3 * ledger.total.rollouts)], { cwd })
+    const { degraded, ...found } = JSON.parse(raised.stdout)
+    assert.deepStrictEqual([found.baseline.source, degraded], ["run", false])
   })
 
   it("names the setting that an unknown flag means", async () => {

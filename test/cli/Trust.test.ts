@@ -91,7 +91,7 @@ describe("a run directory that somebody else made", { timeout: testTimeout, tags
 
   it("starts no program and asks no server in eval and resume; a remembered answer holds until the config changes", async () => {
     const command = [process.execPath, "-e", "require('fs').writeFileSync('ran', '')"]
-    const dir = await foreign("program", { reward: { kind: { name: "command", command } } })
+    const dir = await foreign("program", { rollout: { mcp: [{ command }] } })
     for (const args of [
       ["eval", dir, "--questions", "1"],
       ["resume", dir, "--no-baseline"]

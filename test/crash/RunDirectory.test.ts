@@ -98,7 +98,9 @@ describe("an export", { timeout: 120_000, tags: "runs" }, () => {
     const evolved = await undisturbedRun(cwd, "evolved", "selection.instruction=best", "randomSeed=2")
     const checkpoints = await readdir(at("evolved/checkpoints"))
     const deployed = async (out: string, internalize: Option.Option<number>) => {
-      await run(exportRun({ directory: at("evolved"), out: at(out), internalize, clauses: true, set: [] }))
+      await run(
+        exportRun({ directory: at("evolved"), out: at(out), internalize, clauses: Option.isSome(internalize), set: [] })
+      )
       const text = await readFile(join(at(out), "instruction.txt"), "utf8")
       return { text, ...JSON.parse(await readFile(join(at(out), "manifest.json"), "utf8")) }
     }

@@ -39,6 +39,9 @@ const Attempts = Schema.NonEmptyArray(
 const choose = <A>(schema: Schema.Codec<A, unknown>, name: string): A =>
   Schema.decodeUnknownSync(schema)({ name, ...given[name] })
 
+const vespo = { name: "vespo", positiveK: 2, positiveLambda: 3, negativeK: 3, negativeLambda: 2 } as const
+const fipo = { name: "fipo", low: 0, high: 0.2, gamma: 0.5, safe: 4, clip: 0.2 } as const
+
 const withTrain = (changes: Partial<Algorithm["train"]>): Algorithm => ({
   ...algorithm,
   schedule: { ...algorithm.schedule, steps: 3, evolveEvery: 0, pruneEvery: 0 },
@@ -143,6 +146,19 @@ describe("an update", () => {
     ["train.credit.temperature", { credit: { name: "information", beta: 1, temperature: 0, epsilon: 0 } }, {}],
     ["train.loss.dual", { loss: { name: "clip", low: 0.2, high: 0.2, dual: 0.5 } }, {}],
     ["train.loss.tau", { loss: { name: "dro", tau: -1 } }, {}],
+    ["train.loss.cap", { loss: { name: "dppo-tv", delta: 0.2, cap: -1 } }, {}],
+    ["train.loss.bound", { loss: { name: "truncated", bound: 0 } }, {}],
+    ["train.loss.positive", { loss: { name: "sapo", positive: 0, negative: 1 } }, {}],
+    ["train.loss.negative", { loss: { name: "sapo", positive: 1, negative: -1 } }, {}],
+    ["train.loss.clip", { loss: { ...fipo, clip: -1 } }, {}],
+    ["train.loss.safe", { loss: { ...fipo, safe: 0 } }, {}],
+    ["train.loss.gamma", { loss: { ...fipo, gamma: 1.1 } }, {}],
+    ["train.loss.negativeLambda", { loss: { ...vespo, negativeLambda: -2 } }, {}],
+    ["train.loss.positiveK", { loss: { ...vespo, positiveK: 0 } }, {}],
+    ["train.credit.gamma", { credit: { name: "discount", gamma: 1.5, epsilon: 0 } }, {}],
+    ["train.credit.gamma", { credit: { name: "states", gamma: -0.1, weight: 1, epsilon: 0 } }, {}],
+    ["train.advantage.limit", { advantage: { name: "token-average", limit: 0, epsilon: 0 } }, {}],
+    ["train.advantage.bound", { advantage: { name: "early-tool", delta: -2, bound: 1.5, epsilon: 0 } }, {}],
     ["train.loss.lambda", { loss: { name: "ratio-variance", lambda: -1 } }, {}],
     ["train.keep.members", { keep: { name: "varied-in-group", members: 0 } }, {}],
     ["train.keep.low", { keep: { name: "difficulty", low: 0.6, high: 0.2 } }, {}],
@@ -165,6 +181,9 @@ describe("an update", () => {
 
   it.each<readonly [string, Algorithm["reward"]["shaping"]]>([
     ["reward.shaping.prices", { name: "costs", prices: { search: 0.1, create: -0.1 } }],
+    ["reward.shaping.buffer", { name: "soft-overlong", limit: 100, buffer: 0 }],
+    ["reward.shaping.limit", { name: "cosine-length", limit: -1, least: 0.5, most: 1 }],
+    ["reward.shaping.size", { name: "repetition", size: 0, penalty: -1 }],
     ["reward.shaping.penalty", { name: "flawed", penalty: 2, ...judged }],
     ["reward.shaping.penalty", { name: "flawed", penalty: -0.5, ...judged }]
   ])("is refused where its reward turns over what it is for: %s", (field, shaping) => {

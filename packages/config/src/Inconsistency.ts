@@ -2,7 +2,7 @@ import { ConfigError, asksModel, inconsistency as inAlgorithm, unknownPrice } fr
 import { ModelName, Prices, ProposerModel } from "@inspo/reflection"
 import { Agents, builtInTools } from "@inspo/rollout"
 import { judgeSettings, judgesOf } from "./Judges.ts"
-import type { RunConfig } from "./RunConfig.ts"
+import { isEmbedded, type RunConfig } from "./RunConfig.ts"
 
 /** The first rule between settings that a config breaks, or null. */
 export const inconsistency = (config: RunConfig): ConfigError | null =>
@@ -11,6 +11,7 @@ export const inconsistency = (config: RunConfig): ConfigError | null =>
   chatPolicyIsFrozen(config) ??
   toolCallsHaveProvider(config) ??
   questionsHaveCorpus(config) ??
+  valuesAreUsed(config) ??
   inAlgorithm(config) ??
   toolsAreSomewhere(config) ??
   toolsAreDescribed(config) ??
@@ -131,6 +132,23 @@ const questionsHaveCorpus: Rule = ({ data, retrieval, rollout }) =>
           "Set both data.questions and data.corpus, or neither to use the generated world; data.corpus can be null " +
           "if retrieval.url is set, or if the agent does not search."
       })
+
+/** What nothing could use, or would read. */
+const valuesAreUsed: Rule = (config) => {
+  const { data, engine, rollout } = config
+  const { program } = Agents.fromConfig(rollout).outside ?? { program: "" }
+  const port = Number(/^[\w.-]*:(\d+)$/u.exec(program)?.[1] ?? 0)
+  const [mix, context] = [data.questions === null ? data.mix : null, isEmbedded(config) ? engine.contextLength : null]
+  const rows = [
+    ["rollout.agent.program", port > 65_535 ? program : null, "a port from 0 to 65535", "Name one such as :8200."],
+    ["data.mix", mix, "null, because a generated world has its own mix", "Set it to null, or name data.questions."],
+    ["engine.contextLength", context, "null, because the embedded model has its own", "Set one of it and engine.url."]
+  ] as const
+  const unused = rows.find(([, value]) => value !== null)
+  if (unused === undefined) return null
+  const [field, value, expected, remedy] = unused
+  return new ConfigError({ field, value: JSON.stringify(value), expected, remedy })
+}
 
 /** The tools of servers are not known before they are connected. */
 const toolsAreSomewhere: Rule = ({ rollout }) => {

@@ -99,6 +99,10 @@ describe("a config", () => {
     const abacus = { ...quick.rollout, tools: ["search", "abacus"] }
     const told = { ...abacus.texts, prompt: "{tools} {instruction} {question}" }
     const seed = `${quick.seedInstruction} <abacus> counts.`
+    const playedBy = (program: string): RunConfig => ({
+      ...quick,
+      rollout: { ...quick.rollout, agent: { name: "outside", program, workers: 1, timeout: 1 } }
+    })
     const broken: ReadonlyArray<readonly [string | null, RunConfig]> = [
       ["rollout.tools", { ...quick, rollout: abacus }],
       ["rollout.texts", { ...quick, rollout: { ...abacus, mcp } }],
@@ -120,6 +124,13 @@ describe("a config", () => {
         null,
         { ...quick, data: { ...quick.data, questions: "q.jsonl" }, rollout: { ...quick.rollout, tools: ["calculate"] } }
       ],
+      ["data.mix", { ...quick, data: { ...quick.data, mix: { nq: 1 } } }],
+      [null, { ...quick, data: { ...quick.data, questions: "q.jsonl", corpus: "c.jsonl", mix: { nq: 1 } } }],
+      ["engine.contextLength", { ...quick, engine: { ...quick.engine, contextLength: 100 } }],
+      [null, { ...quick, engine: { ...quick.engine, contextLength: 100, url: "http://127.0.0.1:1" } }],
+      ["rollout.agent.program", playedBy(":99999")],
+      [null, playedBy("0.0.0.0:65535")],
+      [null, playedBy("http://127.0.0.1:99999/agent")],
       [null, served],
       ["budget.usd", { ...served, budget: { ...served.budget, usd: 1 } }],
       ["population.parents", { ...quick, population: { ...quick.population, parents: 99 } }]

@@ -31,8 +31,8 @@ export interface Options {
 
 /**
  * The routes of the dashboard: the page, the views of runs and searches under `/api`, and their changes as server-sent events. Every
- * response forbids the browser to load anything from other servers. Tags and notes of runs can be written: serve the routes behind the
- * `Guard` of `@inspo/http`, which refuses requests of pages of other origins.
+ * response forbids the browser to load anything from other servers. Serve the routes behind the `Guard` of `@inspo/http`, which refuses
+ * requests of pages of other origins.
  */
 export const layer = (
   options: Options

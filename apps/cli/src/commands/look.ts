@@ -64,7 +64,7 @@ export const dashboard = Command.make(
     short: "Watch runs and searches in a browser",
     description:
       "Watch runs, and searches for better prompts, in a browser while they last, and inspect finished ones, until Ctrl-C. They are " +
-      "only read: tags and notes that you add to a run are stored beside it",
+      "only read",
     examples: {
       "inspo dashboard": "All runs in runs/, on http://127.0.0.1:8088",
       "inspo dashboard runs/quick-seed1 runs/quick-seed2": "Two runs, to compare",

@@ -34,14 +34,19 @@ export const resolve = (base: RunConfig, overrides: ReadonlyArray<Override>): Re
   )
 }
 
-/** The config below an override, in which the methods that the override names have taken the places of those before them. */
-const renamed = (under: unknown, override: Override): unknown =>
-  choices.reduce<unknown>((whole, [path, methods]) => {
+/** The config below an override, in which what the override names as a whole has taken the places of what was there. */
+const renamed = (under: unknown, override: Override): unknown => {
+  const named = choices.reduce<unknown>((whole, [path, methods]) => {
     const value = nameAlone(valueAt(override, path))
     if (!isRecord(value) || typeof value.name !== "string") return whole
     const isKnown = methods.some(({ name }) => name === value.name)
     return replaced(whole, path, isKnown ? Choice.completed(methods, { name: value.name }) : value)
   }, under)
+  return mappings.reduce<unknown>((whole, path) => {
+    const value = valueAt(override, path)
+    return isRecord(value) && isRecord(valueAt(whole, path)) ? replaced(whole, path, value) : whole
+  }, named)
+}
 
 /** Choices by their name, spelled out, so that later overrides change one by one. */
 const spelled = (override: Override): unknown => {
@@ -76,7 +81,11 @@ export const parseSet = (text: string): Result.Result<Override, ConfigError> => 
     )
   const written = text.slice(split + 1)
   return Result.try({
-    try: (): unknown => (written.trim() === "" ? "" : Yaml.parse(written)),
+    try: (): unknown => {
+      // YAML would leave out the rest as a comment.
+      if (/^\s*(?!["'[{|>\s])(?:.*\s)?#/su.test(written)) throw new Error("a comment")
+      return written.trim() === "" ? "" : Yaml.parse(written)
+    },
     catch: () =>
       new ConfigError({
         field: path,
@@ -169,3 +178,6 @@ const choicesOf = (schema: unknown, path: ReadonlyArray<string>): ReadonlyArray<
 
 /** The settings that are one of several methods, by their dotted names. */
 const choices = choicesOf(RunConfig, [])
+
+/** The settings that are a mapping with keys of the user's own. */
+const mappings = ["data.mix", "reward.shaping.prices"]

@@ -34,6 +34,16 @@ export const check = Effect.fn("Check.check")(function* (input: CheckInput) {
     return yield* usageError(`The URL is ${input.url}, expected one such as http://127.0.0.1:8765.`)
   if (isChatAddress(input.url, input.protocol === "completions" ? "completions" : input.profile))
     return yield* usageError(`The URL is ${input.url}, expected a server that returns token ids. ${noChatPolicy}`)
+  const bounded = [
+    ["--concurrency", input.concurrency, 1],
+    ["--context-length", input.contextLength, 1],
+    ["--lora-rank", input.loraRank, 0],
+    ["--tolerance", Option.some(input.tolerance), 0]
+  ] as const
+  for (const [flag, given, least] of bounded) {
+    const value = Option.getOrElse(given, () => least)
+    if (value < least) return yield* usageError(`${flag} is ${value}, expected at least ${least}.`)
+  }
   const path = yield* Path.Path
   const { findings, profile } = yield* examine(input.tolerance).pipe(
     Effect.provide(

@@ -229,7 +229,7 @@ const notes = ({ config, summary }: RunReport): ReadonlyArray<string> => {
       `Static baseline: the seed instruction alone, trained on ${plural(baseline.rollouts, "rollout")} where this run ` +
         `spent ${count(summary.rollouts.train + summary.rollouts.verification)} on training and verification; ${
           baseline.source === "run"
-            ? "trained in this run (baseline/)."
+            ? "trained in this run (`inspo show` of its baseline/ has what it cost)."
             : "read from a results file of the same checkpoint, data, config and code."
         }`,
     summary.failed !== undefined && failures(summary.failed),
@@ -267,7 +267,7 @@ const training = ({ checkpoint, collapse, steps, validation }: Summary) => [
 const nextCommands = ({ program, summary, config }: RunReport): ReadonlyArray<string> => [
   `${program} show ${summary.runDir}`,
   `${program} export ${summary.runDir} --out deployed`,
-  `${program} run --seed ${config.randomSeed + 1}`
+  `${program} run ${summary.runDir}/config.json --seed ${config.randomSeed + 1}`
 ]
 
 const sideBySide = (

@@ -7,6 +7,8 @@ import { sumAll } from "effect/Number"
 
 const Share = Schema.Finite
 const Count = Schema.Int
+/** Of files that others may have changed. */
+const ReadShare = Share.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 
 /** Mean reward, exact match by default, and executed searches per question of one policy under one instruction, on the test questions. */
 export const Cell = Schema.Struct({
@@ -27,9 +29,9 @@ export interface Cell extends Schema.Schema.Type<typeof Cell> {}
 export const Baseline = Schema.Struct({
   method: Schema.Literal("static"),
   source: Schema.Literals(["run", "cache"]),
-  rollouts: Count,
-  em: Share,
-  ci95: Interval.Interval
+  rollouts: Schema.Natural,
+  em: ReadShare,
+  ci95: Schema.Tuple([ReadShare, ReadShare])
 })
 export interface Baseline extends Schema.Schema.Type<typeof Baseline> {}
 

@@ -1,10 +1,13 @@
 import { plural } from "@inspo/report"
 import { type Degradation, type RunEvent, type RunState, AlgorithmDiff, foldStored } from "@inspo/coevolution"
-import { type RunConfig, staticConfig, algorithmOf } from "@inspo/config"
+import { type RunConfig, staticConfig, algorithmOf, judgesOf } from "@inspo/config"
+import { Ledger } from "@inspo/ledger"
+import { kindOf } from "@inspo/reward"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { Effect, Schema, Struct, FileSystem } from "effect"
 import { commandFailure } from "../Failure.ts"
+import { agentOf } from "../layers.ts"
 import { folder } from "../Program.ts"
 import { Baseline, score } from "../report/Summary.ts"
 import { filesOf } from "../runDirectory/Files.ts"
@@ -15,7 +18,7 @@ import * as MissingTail from "../runDirectory/MissingTail.ts"
 import { readLedger, readRun } from "../runDirectory/Read.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import type { Reporter } from "../terminal/Reporter.ts"
-import { execute, type ExecuteOptions } from "./Execute.ts"
+import { execute, type ExecuteOptions, stopRequested } from "./Execute.ts"
 import { watch } from "./Watch.ts"
 
 /** Whether the run is compared with a static arm: with one instruction the run is that arm, and a frozen policy has none. */
@@ -60,7 +63,18 @@ export const cacheKey = (
   return createHash("sha256").update(JSON.stringify(decisive)).digest("hex")
 }
 
-/** The static arm of a finished run: from a results file when one holds it, else trained in `baseline/` now. */
+/** Whether {@link cacheKey} has all that decides the result: what a program or server answers is not in a config. */
+export const isCacheable = (config: RunConfig): boolean =>
+  kindOf(config.reward).needs === "attempt" &&
+  judgesOf(config).length === 0 &&
+  config.retrieval.url === null &&
+  config.rollout.mcp.length === 0 &&
+  agentOf(config).outside === undefined
+
+/**
+ * The static arm of a finished run: from a results file when one holds it, else trained in `baseline/` now, on what the run
+ * leaves of its budget. Null where that is too little.
+ */
 export const baseline = Effect.fn("Baseline.baseline")(function* (
   options: FindOrExecuteOptions & {
     readonly state: RunState.RunState
@@ -75,17 +89,32 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   const config = staticConfig(options.config, state.spent.rollouts.train + state.spent.rollouts.verification)
   const key = cacheKey(config, { engine: started?.engine ?? "", data: loaded.data.fingerprint, code })
   const local = `${directory}/../baselines.jsonl`
-  for (const file of [shipped, local]) {
+  for (const file of isCacheable(config) ? [shipped, local] : []) {
     const known = (yield* readJsonLines(file, Result)).find((result) => result.key === key)
     if (known !== undefined) return { ...known.baseline, source: "cache" as const }
   }
 
-  const own = filesOf(directory).baseline
+  const { baseline: own, stop } = filesOf(directory)
+  const leftOut = ({ cap }: { readonly cap: Ledger.Cap }) => {
+    const message =
+      `left out, because the run leaves too little of budget.${cap}, ${config.budget[cap]}, for it. Train it with ` +
+      `\`inspo resume ${directory} --set budget.${cap}=…\``
+    return Effect.as(options.note([{ part: "baseline", step: state.step, count: 1, message }]), null)
+  }
+  const { total } = Ledger.summarize(yield* readLedger(directory, options.config))
+  const budget = budgetAfter(config.budget, total)
+  const planned = config.schedule.steps * config.train.batchSize * config.rollout.groupSize
+  const reached = Ledger.reached(budget, Ledger.nothing, Ledger.needs.rollouts(planned))
+  if (reached !== null) return yield* leftOut(reached)
   yield* reporter.lines([
     "",
     `Static baseline: the seed instruction alone for ${plural(config.schedule.steps, "step")}`
   ])
-  const trained = yield* findOrExecute({ ...options, directory: own, config })
+  const trained = yield* findOrExecute({ ...options, directory: own, config: { ...config, budget } }).pipe(
+    Effect.raceFirst(stopRequested(stop)),
+    Effect.catchTag("BudgetReached", leftOut)
+  )
+  if (trained === null) return null
   const evaluated = trained.evaluations.find(({ policy }) => policy === "after")
   if (evaluated === undefined)
     return yield* commandFailure(`The static baseline in ${own} ended without an evaluation.`)
@@ -99,9 +128,17 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
     }))
   )
   // Other runs are compared with an undisturbed arm.
-  if (trained.degraded.length === 0) yield* appendFile(local, jsonLines([{ key, baseline: found }]))
+  if (trained.degraded.length === 0 && isCacheable(config))
+    yield* appendFile(local, jsonLines([{ key, baseline: found }]))
   return found
 })
+
+/** What a run leaves of its budget; 0 or less where a limit is used up. */
+const budgetAfter = (budget: RunConfig["budget"], { rollouts, seconds, tokens, usd }: Ledger.Amounts) => {
+  const left = (cap: Ledger.Cap, used: number) => (budget[cap] === null ? null : budget[cap] - used)
+  const counts = { rollouts: left("rollouts", rollouts), tokens: left("tokens", tokens) }
+  return { ...budget, ...counts, usd: left("usd", usd), minutes: left("minutes", seconds / 60) }
+}
 
 const shipped = fileURLToPath(new URL("baselines.jsonl", folder))
 

@@ -141,7 +141,7 @@ const assertSameState = Effect.fnUntraced(function* (state: RunState.RunState, c
 })
 
 /** Interrupts when the file appears, and removes it. */
-const stopRequested = Effect.fnUntraced(function* (file: string) {
+export const stopRequested = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.exists(file).pipe(Effect.repeat({ until: (there) => there, schedule: Schedule.spaced("250 millis") }))
   yield* fs.remove(file)

@@ -34,6 +34,10 @@ export interface ExportInput {
  */
 export const exportRun = Effect.fn("Export.export")(function* (input: ExportInput) {
   const { directory, internalize: updates, out } = input
+  if (Option.isNone(updates) && (input.clauses === true || input.set.length > 0))
+    return yield* usageError(
+      `${input.clauses === true ? "--clauses" : `--set ${input.set.join(" ")}`} is for --internalize. Add that, or leave it out.`
+    )
   const place = yield* Stored.findOne(directory)
   if (place !== null) {
     if (Option.isSome(updates))

@@ -4,6 +4,7 @@ import { Effect, FileSystem, Path, Predicate } from "effect"
 import { jsonSchema } from "../config/ConfigKeys.ts"
 import { configTemplate } from "../config/ConfigTemplate.ts"
 import { presetByName } from "../config/Input.ts"
+import { leafPaths } from "../config/Resolve.ts"
 import { usageError } from "../Failure.ts"
 import * as Reporter from "../terminal/Reporter.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -40,10 +41,11 @@ export const init = Effect.fn("Init.init")(function* ({ directory, force, list, 
     `${short ? "The settings that are changed first" : "All settings of a run"}, as the preset ${preset} has them. ` +
     "Lines that you delete take the value of --preset" +
     `${short ? `, as all others do: \`${program} init\` writes those too` : ""}. Start with: ${run}`
-  yield* replaceFile(file, configTemplate(short ? pick(config, first) : config, introduction, "config.schema.json"))
+  const settings = short ? pick(config, first) : config
+  yield* replaceFile(file, configTemplate(settings, introduction, "config.schema.json"))
   yield* replaceFile(schema, `${JSON.stringify(jsonSchema, null, 2)}\n`)
   return yield* Reporter.print({ config: file, schema, preset }, () => [
-    `${file}  ${short ? `${first.length} settings` : "the settings"} of preset ${preset}, explained`,
+    `${file}  ${short ? `${leafPaths(settings).length} settings` : "the settings"} of preset ${preset}, explained`,
     `${schema}  for editors`,
     "",
     `Start with: ${run}`

@@ -15,7 +15,7 @@ import { encodeJson, summarize } from "../report/Summary.ts"
 import { claim, claimNumbered } from "../runDirectory/Claim.ts"
 import { writeConfig } from "../runDirectory/ConfigFile.ts"
 import { filesOf } from "../runDirectory/Files.ts"
-import { nothing, readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
+import { readOutcome, writeOutcome } from "../runDirectory/Outcome.ts"
 import { appendTiming, timing, wallSeconds } from "../runDirectory/Timings.ts"
 import * as Trust from "../runDirectory/Trust.ts"
 import { replaceFile } from "../runDirectory/Write.ts"
@@ -108,13 +108,14 @@ export const executeAndReport = Effect.fn("Start.executeAndReport")(function* (o
       })
     })
     const before = yield* readOutcome(directory)
+    // What kept an earlier session from a baseline is found again, or is over.
+    const known = before.degraded.filter(({ part }) => before.baseline !== null || part !== "baseline")
     const outcome = {
-      ...nothing,
       baseline:
         isCompared(config) && before.baseline === null
           ? yield* baseline({ ...options, ...result, note })
           : before.baseline,
-      degraded: Degradation.merge(before.degraded, yield* Ref.get(beside))
+      degraded: Degradation.merge(known, yield* Ref.get(beside))
     }
     yield* writeOutcome(directory, outcome)
     const summary = summarize({

@@ -15,7 +15,6 @@ export const filesOf = (directory: string) => ({
   /** What ended a session that failed, with stacks and causes. */
   errors: `${directory}/errors.log`,
   checkpoints: `${directory}/checkpoints`,
-  /** Tags and a note of users, edited on the dashboard. */
   baseline: `${directory}/baseline`,
   /** Created to stop the run. */
   stop: `${directory}/stop`

@@ -1,6 +1,6 @@
 import type { RunConfig } from "@inspo/config"
 import { basename, resolve } from "node:path"
-import { type Journal, JournalError, type Mode } from "@inspo/journal"
+import { Journal, JournalError, type Mode } from "@inspo/journal"
 import * as sqlite from "@inspo/journal/sqlite"
 import { Effect, Layer } from "effect"
 import * as Secret from "../config/Secret.ts"
@@ -21,6 +21,10 @@ export const layerJournal = (
       const run = basename(resolve(directory))
       return postgres.layer({ url, password, run, mode, lease })
     })
+  ).pipe(
+    Layer.catch((error) =>
+      Layer.effect(Journal, Effect.fail(new JournalError({ ...error, detail: `${error.detail} (journal.url)` })))
+    )
   )
 }
 

@@ -17,8 +17,6 @@ export const Outcome = Schema.Struct({
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
-export const nothing: Outcome = { baseline: null, degraded: [] }
-
 const OutcomeJson = Schema.fromJsonString(Outcome)
 
 export const writeOutcome = Effect.fnUntraced(function* (directory: string, outcome: Outcome) {
@@ -54,3 +52,5 @@ export const runNotes = Effect.fnUntraced(function* (directory: string): Effect.
     degraded
   }
 })
+
+const nothing: Outcome = { baseline: null, degraded: [] }

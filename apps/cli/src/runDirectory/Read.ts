@@ -1,8 +1,10 @@
-import { EventLog, type RunEvent } from "@inspo/coevolution"
-import type { RunConfig } from "@inspo/config"
+import { AlgorithmDiff, EventLog, type RunEvent } from "@inspo/coevolution"
+import { algorithmOf, type RunConfig } from "@inspo/config"
 import { Journal } from "@inspo/journal"
 import { Effect, Layer, Predicate } from "effect"
+import { commandFailure } from "../Failure.ts"
 import { readConfig } from "./ConfigFile.ts"
+import { filesOf } from "./Files.ts"
 import { layerJournal } from "./JournalLayer.ts"
 import * as Trust from "./Trust.ts"
 
@@ -14,11 +16,17 @@ export interface StoredRun {
   readonly begun: boolean
 }
 
-/** Reads a run without disturbing it. */
+/** Reads a run without disturbing it; fails where its config was changed in what decides results. */
 export const readRun = Effect.fn("RunDirectory.read")(function* (directory: string) {
   yield* Effect.annotateCurrentSpan({ directory })
   const config = yield* readConfig(directory)
-  return { directory, config, ...(yield* readEvents(directory, config)) } satisfies StoredRun
+  const run: StoredRun = { directory, config, ...(yield* readEvents(directory, config)) }
+  const begun = run.events.find((event) => event._tag === "RunStarted")
+  const [change] = begun === undefined ? [] : AlgorithmDiff.of(begun.algorithm, algorithmOf(config))
+  if (change === undefined) return run
+  return yield* commandFailure(
+    `${filesOf(directory).config}: ${AlgorithmDiff.describe(change)}. Set it back, or restore the file from a copy.`
+  )
 })
 
 /** The events of a run whose config is known. */

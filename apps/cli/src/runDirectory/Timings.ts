@@ -11,7 +11,8 @@ import { appendFile, jsonLines, readJsonLines } from "./Write.ts"
  */
 export const Timing = Schema.Struct({
   session: Schema.Int,
-  seconds: Schema.Finite,
+  // A line with more is left out, as one that is cut off.
+  seconds: Schema.Finite.check(Schema.isBetween({ minimum: -1e9, maximum: 1e9 })),
   event: Schema.String,
   step: Schema.Int,
   rollouts: Schema.Int,

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { merge, Presets } from "@inspo/config"
 import { Result, Schema } from "effect"
+import { configKeys } from "../../src/config/ConfigKeys.ts"
 import { leafPaths, type Override, parseFile, parseSet, resolve } from "../../src/config/Resolve.ts"
 
 const Name = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
@@ -82,6 +83,23 @@ describe("resolve", () => {
     assert.deepStrictEqual(again, { ...Presets.quick.train.optimizer, beta1: 0.8, weightDecay: 0.5 })
   })
 
+  it("replaces a mapping with keys of the user's own as a whole", () => {
+    const files = { questions: "q.jsonl", corpus: "c.jsonl", mix: { nq: 1, hotpotqa: 1 } }
+    const under = Result.getOrThrow(
+      resolve(Presets.quick, [{ data: files, reward: { shaping: { name: "costs", prices: { search: 1 } } } }])
+    )
+    assert.deepStrictEqual(under.reward.shaping, { name: "costs", prices: { search: 1 } })
+    const over = [parseSet("data.mix={trivia: 2}"), parseSet("reward.shaping.prices.browse=3")]
+    const { data, reward } = Result.getOrThrow(resolve(under, Result.getOrThrow(Result.all(over))))
+    assert.deepStrictEqual(data.mix, { trivia: 2 })
+    assert.deepStrictEqual(reward.shaping, { name: "costs", prices: { browse: 3 } })
+    const mappings = configKeys.filter(({ takes }) => takes.includes("mapping of names"))
+    assert.deepStrictEqual(
+      mappings.map(({ path }) => path),
+      ["data.mix"]
+    )
+  })
+
   it("says what was meant", () => {
     assert.include(fault([{ schedule: { step: 3 } }]), "Did you mean schedule.steps?")
     assert.include(fault([{ groupSize: 3 }]), "Did you mean rollout.groupSize?")
@@ -131,6 +149,13 @@ describe("parseSet", () => {
 
   it.each(["steps", "=3", "a..b=1", ".a=1", "a=[1"])("refuses %s", (text) => {
     assert.isTrue(Result.isFailure(parseSet(text)))
+  })
+
+  it("cuts no text at what YAML takes for a comment", () => {
+    for (const text of ["Follow the #1 rule", "#1", " a\n#b"])
+      assert.include(Result.getOrThrow(Result.flip(parseSet(`a=${text}`))).message, `--set 'a="…"'`)
+    for (const text of ["C#", '"the #1 rule"', "'#1'", "[C#, '#1']", "{a: '#'}"])
+      assert.include(JSON.stringify(Result.getOrThrow(parseSet(`a=${text}`))), "#")
   })
 })
 

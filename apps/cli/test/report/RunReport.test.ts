@@ -76,7 +76,8 @@ describe("text", () => {
     "before training, best",
     "[46.0 %, 54.0 %]",
     "static baseline",
-    "npx pnpm@12 inspo show runs/quick-seed1"
+    "npx pnpm@12 inspo show runs/quick-seed1",
+    "npx pnpm@12 inspo run runs/quick-seed1/config.json --seed 2"
   ])("shows %s", (part) => {
     assert.include(page, part)
   })

@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { type ExportInput, exportRun } from "../../src/run/Export.ts"
 import { view } from "../../src/run/View.ts"
 
 const run = { directories: ["run"], lineage: false, report: Option.none(), out: Option.none() }
@@ -15,6 +16,20 @@ describe("show", () => {
   ] as const)("refuses %s", ([, input, problem]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(view(input))
+      assert.strictEqual(error._tag, "UsageError")
+      assert.include(error.message, problem)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("export", () => {
+  it.effect.each<readonly [string, Partial<ExportInput>]>([
+    ["--clauses is for --internalize.", { clauses: true }],
+    ["--set foo=1 is for --internalize.", { set: ["foo=1"] }]
+  ])("reads nothing where %s", ([problem, changes]) =>
+    Effect.gen(function* () {
+      const input = { directory: "run", out: "deployed", internalize: Option.none(), set: [], ...changes }
+      const error = yield* Effect.flip(exportRun(input))
       assert.strictEqual(error._tag, "UsageError")
       assert.include(error.message, problem)
     }).pipe(Effect.provide(NodeServices.layer))

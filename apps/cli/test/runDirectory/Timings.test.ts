@@ -34,6 +34,9 @@ describe("the seconds up to a step", () => {
         ]
       )
       assert.strictEqual(yield* wallSeconds(directory), 17)
+      // What no run has taken is no line either.
+      for (const session of [4000, 5000]) yield* appendTiming(directory, line("Reported", session, 1e308, 3))
+      assert.strictEqual(yield* wallSeconds(directory), 17)
       yield* fs.writeFileString(filesOf(directory).timings, "no line\n")
       assert.deepStrictEqual([...(yield* stepSeconds(directory))], [])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

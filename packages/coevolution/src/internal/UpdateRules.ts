@@ -200,17 +200,22 @@ const penalty: Limit = {
   fits: (value) => value >= 0 && value < 2,
   expected: "0 or more and less than 2, so that a flawed success earns more than a failure"
 }
-const bounds = { low: fromZero, high: fromZero, bound: fromZero, delta: fromZero }
+const factor: Limit = { fits: (value) => value >= 0 && value <= 1, expected: "from 0 to 1" }
+const bounds = { low: fromZero, high: fromZero, bound: positive, delta: fromZero }
+const rates = { positiveK: positive, positiveLambda: positive, negativeK: positive, negativeLambda: positive, positive }
+const ratios = { ...bounds, ...rates, negative: positive, cap: positive, safe: positive, clip: fromZero, gamma: factor }
+const lengths = { limit: positive, buffer: positive, size: count }
+const returns = { gamma: factor, base: positive }
 
 const constantsFit: Rule = ({ reward: { shaping }, train: { advantage, correction, credit, keep, loss } }) => {
   const shaped = shaping.name === "costs" ? { prices: Math.min(0, ...Object.values(shaping.prices)) } : shaping
   const all: ReadonlyArray<readonly [setting: string, method: object, limits: Readonly<Record<string, Limit>>]> = [
-    ["reward.shaping", shaped, { alpha: fromZero, weight: fromZero, prices: fromZero }],
+    ["reward.shaping", shaped, { alpha: fromZero, weight: fromZero, prices: fromZero, ...lengths }],
     ["reward.shaping", shaping.name === "flawed" ? shaping : {}, { penalty }],
-    ["train.advantage", advantage, { k: count, norm: positive, epsilon: fromZero }],
+    ["train.advantage", advantage, { k: count, norm: positive, epsilon: fromZero, limit: positive, bound: factor }],
     ["train.keep", keep, { members: count, share }],
-    ["train.credit", credit, { temperature: positive, epsilon: fromZero, share, floor: share }],
-    ["train.loss", loss, { ...bounds, dual, epsilon: fromZero, tau: fromZero, lambda: fromZero }],
+    ["train.credit", credit, { temperature: positive, epsilon: fromZero, share, floor: share, ...returns }],
+    ["train.loss", loss, { ...ratios, dual, epsilon: fromZero, tau: fromZero, lambda: fromZero }],
     ["train.correction", correction, bounds]
   ]
   for (const [setting, method, limits] of all)
