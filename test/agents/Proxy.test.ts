@@ -192,6 +192,49 @@ describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
     assert.isNotNull(response.headers.get("inspo-lease"))
   })
 
+  it("refuses a name of a conversation that cannot be a key, and takes an empty one for none", async () => {
+    for (const name of ["x".repeat(201), "talk#i12", "\ud800"]) {
+      const refused = [await chat({}, { user: name })]
+      if (name.isWellFormed()) refused.push(await chat({ "inspo-conversation": name }))
+      for (const [place, response] of refused.entries()) {
+        assert.strictEqual(response.status, 400)
+        const { code, message } = await errorOf(response)
+        assert.strictEqual(code, "conversation")
+        assert.match(message, /^inspo: (?:user|inspo-conversation) is ".*expected at most 200 of well-formed Unicode/u)
+        assert.strictEqual(message.includes("inspo-conversation is"), place === 1)
+      }
+    }
+    assert.lengthOf(model.asked, 0)
+    const leases = new Set<string | null>()
+    for (const headers of [{ "inspo-conversation": "" }, { "inspo-conversation": "" }])
+      leases.add((await chat(headers, { user: "" })).headers.get("inspo-lease"))
+    assert.strictEqual(leases.size, 2)
+    const [named, same] = [
+      await chat({ "inspo-conversation": "" }, { user: "me#i" }),
+      await chat({ "inspo-conversation": "me#i" })
+    ]
+    assert.isNotNull(named.headers.get("inspo-lease"))
+    assert.strictEqual(named.headers.get("inspo-lease"), same.headers.get("inspo-lease"))
+  })
+
+  it("logs why a request got no lease in the form of all its lines, without what the caller sent", async () => {
+    const args = ["serve", "serve.json", "--port", "0", "--json", "--out", "logging", "--upstream", modelUrl]
+    const { child, ready, stderr } = await inspoServer(args, { cwd: directory })
+    for (let time = 0; time < 2; time++)
+      await post(`${decodeReady(ready).url}/v1/chat/completions`, {
+        messages: [{ role: "system", content: "{{inspo:nobody|Do your best.}}" }],
+        user: "a private name"
+      })
+    child.kill("SIGINT")
+    await once(child, "close")
+    const lines = stderr().trim().split("\n")
+    for (const line of lines) assert.isObject(JSON.parse(line), line)
+    const unleased = lines.filter((line) => line.includes("unleased"))
+    assert.lengthOf(unleased, 1)
+    assert.include(unleased[0], "a forwarded request is unleased: status 404")
+    assert.notInclude(stderr(), "private")
+  })
+
   it("puts each of several texts in its place, by one lease", async () => {
     const response = await chat({}, {}, "{{inspo:parts/system}} {{inspo:parts/tone}}")
     await response.text()
@@ -314,7 +357,7 @@ describe("inspo serve --upstream", { timeout: 60_000, tags: "runs" }, () => {
     assert.strictEqual((await fetch(`${echoing}/v1/status/204`, { headers })).status, 204)
     assert.strictEqual((await fetch(`${echoing}/v1/models`)).status, 401)
     // Telemetry is for this server.
-    for (const path of ["/v1/traces", "/v1/logs"])
+    for (const path of ["/v1/traces", "/v1/logs", "/v1/metrics"])
       assert.strictEqual(await (await post(`${echoing}${path}`, {}, headers)).text(), "{}")
     await (await post(`${open}/v1/embeddings`, {}, { authorization: "Bearer own" })).text()
     assert.strictEqual(model.asked.at(-1)?.headers.authorization, "Bearer own")

@@ -283,14 +283,16 @@ describe("the middleware of the AI SDK", () => {
   })
 
   it("takes the reward of a conversation whose call is made again, or that had an answer", async () => {
-    const again = async (middleware: Instructing) => {
-      await call(middleware, retryable)
-      await call(middleware, retryable)
-      const result = await call(middleware)
-      await call(middleware, retryable)
-      await middleware.report(result, 1)
+    for (const error of [new Error("gone"), retryable]) {
+      const again = async (middleware: Instructing) => {
+        await call(middleware, error)
+        await call(middleware, error)
+        const result = await call(middleware)
+        await call(middleware, error)
+        await middleware.report(result, 1)
+      }
+      assert.deepEqual(await reportsOf(again), [{ value: 1 }])
     }
-    assert.deepEqual(await reportsOf(again), [{ value: 1 }])
     const answered = async (middleware: Instructing) => {
       const result = await call(middleware)
       await call(middleware, new Error("gone"))

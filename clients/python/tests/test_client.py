@@ -17,11 +17,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from inspo_client import AsyncInspo, Inspo, Problem, Reward
+from inspo_client import AsyncInspo, Inspo, LeaseRequest, Problem, Question, Reward
 
 
 class Server:
-    """Leases every request, and stores rewards, closings and rewinds. It can lose its first answers to rewards, or refuse its first requests."""
+    """
+    Leases every request, and stores rewards, closings and rewinds. It can lose its first answers to rewards, or refuse its first requests.
+    It refuses a body of more than `most` bytes without reading it.
+    """
 
     def __init__(
         self,
@@ -29,8 +32,13 @@ class Server:
         lose: int = 0,
         refuse: tuple[int, Mapping[str, object]] | None = None,
         refusals: int = 1000,
+        most: int = 2**22,
     ) -> None:
         self.rewards: list[dict[str, object]] = []
+        #: the requests with a body, and their lengths
+        self.bodies: list[dict[str, object]] = []
+        self.sizes: list[int] = []
+        bodies, sizes = self.bodies, self.sizes
         self.closed: list[str] = []
         self.rewinds: list[str] = []
         #: the cohort of each lease
@@ -43,7 +51,13 @@ class Server:
             disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                length = int(self.headers["content-length"])
+                if length > most:
+                    self.close_connection = True
+                    return self.send_error(413)
+                sizes.append(length)
+                body = json.loads(self.rfile.read(length))
+                bodies.append(body)
                 before(self.path)
                 instruction = {"id": "i0", "text": "Be brief."}
                 answer: dict[str, object]
@@ -79,6 +93,13 @@ class Server:
                 self.end_headers()
                 self.wfile.write(text)
 
+            def do_GET(self) -> None:
+                text = json.dumps([{"name": "support"}]).encode()
+                self.send_response(200)
+                self.send_header("content-length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
@@ -104,7 +125,7 @@ class Client(unittest.TestCase):
         self.assertEqual(sorted(str(one["lease"]) for one in server.rewards), ["child", "parent"])
 
     def test_cancelled(self) -> None:
-        """The lease of a cancelled task is abandoned."""
+        """The lease of a cancelled task is abandoned, unless its key is the caller's, so that other calls may use it."""
         arrived = threading.Event()
 
         def slow(path: str) -> None:
@@ -116,14 +137,73 @@ class Client(unittest.TestCase):
 
         async def cancel() -> None:
             async with AsyncInspo([server.url], timeout=5) as inspo:
-                task = asyncio.create_task(inspo.lease("support", key="k"))
-                await asyncio.to_thread(arrived.wait)
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+                for call in (
+                    lambda: inspo.lease("support"),
+                    lambda: inspo.lease("support", key="k"),
+                    lambda: inspo.leases("support", [LeaseRequest(), LeaseRequest()]),
+                    lambda: inspo.leases(population="support", requests=[LeaseRequest("l")]),
+                ):
+                    arrived.clear()
+                    task: asyncio.Task[object] = asyncio.create_task(call())
+                    await asyncio.to_thread(arrived.wait)
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
                 await asyncio.sleep(0.5)
 
         asyncio.run(cancel())
-        self.assertEqual(server.rewards, [{"lease": "k", "abandoned": True}])
+        self.assertEqual([one.get("abandoned") for one in server.rewards], [True, True, True])
+        self.assertFalse({"k", "l"} & {one["lease"] for one in server.rewards})
+
+    def test_too_long(self) -> None:
+        """A reward that a server refuses before it has read it, or that no server takes, blocks no other."""
+        for most, length in ((2**20, 3_500_000), (2**22, 5_000_000)):
+            server = Server(most=most)
+            problems: list[Problem] = []
+            inspo = Inspo([server.url], timeout=10, retry_delay=0.05, on_problem=problems.append)
+            inspo.reward("support", Reward("long", value=1, transcript="x" * length))
+            inspo.reward("support", Reward("short", value=1))
+            self.assertEqual(inspo.flush(timeout=10), 0)
+            self.assertEqual((inspo.counts.accepted, inspo.counts.dropped), (1, 1))
+            self.assertIn("dropped", [problem.kind for problem in problems])
+            self.assertEqual([one["lease"] for one in server.rewards], ["short"])
+
+    def test_texts(self) -> None:
+        """A text takes the bytes of UTF-8, and every text arrives as it is, also halves of characters."""
+        texts = ["a\"\\\n\x00", "问" * 1000, "😀", "\ud800", "\udc00x\ud83d", "\ud83d\ude00"]
+        server = Server()
+        with Inspo([server.url], timeout=10) as inspo:
+            for text in texts:
+                inspo.lease("support", question=Question("q", text))
+                inspo.reward("support", Reward("l", value=1, feedback=text))
+        asked = [one["requests"][0]["question"]["text"] for one in server.bodies if "requests" in one]  # type: ignore[index]
+        # JSON has one form of a character that Python also has as its two halves.
+        self.assertEqual(asked, [*texts[:-1], "😀"])
+        self.assertEqual([one["feedback"] for one in server.rewards], asked)
+        self.assertLess(server.sizes[1], 3500)
+
+    def test_many_at_once(self) -> None:
+        """Any number of concurrent calls get their leases from a server that answers in time; from others none waits longer."""
+        server = Server(lambda path: time.sleep(0.3))
+
+        async def lease(timeout: float) -> list[bool]:
+            async with AsyncInspo([server.url], timeout=timeout) as inspo:
+                leases = await asyncio.gather(*(inspo.lease("support", fallback="Be.") for _ in range(200)))
+                return [lease.leased for lease in leases]
+
+        self.assertEqual(asyncio.run(lease(20)), [True] * 200)
+        server = Server(lambda path: time.sleep(3))
+        began = time.monotonic()
+        self.assertEqual(asyncio.run(lease(0.5)), [False] * 200)
+        self.assertLess(time.monotonic() - began, 2.5)
+
+    def test_populations(self) -> None:
+        """The asyncio client has the calls for populations, too."""
+
+        async def names() -> object:
+            async with AsyncInspo([Server().url]) as inspo:
+                return await inspo.populations.list()
+
+        self.assertEqual(asyncio.run(names()), [{"name": "support"}])
 
     def test_comparison(self) -> None:
         """A comparison, or what has a float, is a reward."""

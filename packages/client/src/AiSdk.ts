@@ -1,7 +1,6 @@
 /** A middleware of the AI SDK (the package `ai`) that puts a leased instruction at the start of the system prompt. */
 import type { CallOptions, Inspo, LeaseOptions, LeaseRequest } from "./Inspo.ts"
 import type { Details, Lease } from "./Lease.ts"
-import { fields } from "./Wire.ts"
 
 export interface Options
   extends Pick<LeaseRequest, "stratum" | "question">, Omit<LeaseOptions, "fallback">, Pick<CallOptions, "timeout"> {
@@ -31,7 +30,6 @@ interface WithMetadata {
 
 interface Part extends WithMetadata {
   readonly type: string
-  readonly error?: unknown
 }
 
 interface Result {
@@ -64,8 +62,8 @@ export interface Instructing {
  * Starts the system prompt of each call with the leased instruction of its conversation. All calls with the same
  * `providerOptions: { inspo: { conversation } }` share one lease, including the steps of a tool loop. Calls without it are rejected.
  * If the server does not respond in time, the conversation uses the last incumbent, else the fallback. If a call of the model or its
- * stream fails, the lease is abandoned; if an earlier call of the conversation succeeded, it is reported as failed. When the call may be
- * retried, this waits for 90 seconds or a flush; another call or a reward of the conversation cancels it.
+ * stream fails, the lease is abandoned; if an earlier call of the conversation succeeded, it is reported as failed. This waits for 90
+ * seconds or a flush; another call or a reward of the conversation cancels it.
  */
 export const instruct = (inspo: Inspo, population: string, { fallback, ...options }: Options): Instructing => {
   /** Leases of the most recent conversations. */
@@ -92,11 +90,11 @@ export const instruct = (inspo: Inspo, population: string, { fallback, ...option
 
   const failures = failuresOf(inspo)
 
-  const failed = async (error: unknown, call: Call): Promise<void> => failures.add(await leaseOf(call), error)
+  const failed = async (call: Call): Promise<void> => failures.add(await leaseOf(call))
 
-  const marked = async <R extends WithMetadata>(result: R, call: Call): Promise<R> => {
+  const marked = async <R extends WithMetadata>(result: R, call: Call, isFailed = false): Promise<R> => {
     const lease = await leaseOf(call)
-    failures.answered(lease)
+    if (!isFailed) failures.answered(lease)
     const used: Used = { lease: lease.id, instruction: lease.instruction }
     return { ...result, providerMetadata: { ...result.providerMetadata, inspo: { ...used } } }
   }
@@ -111,17 +109,17 @@ export const instruct = (inspo: Inspo, population: string, { fallback, ...option
       try {
         return await marked(await doGenerate(), params)
       } catch (error) {
-        await failed(error, params)
+        await failed(params)
         throw error
       }
     },
     wrapStream: async ({ doStream, params }) => {
       try {
         const result = await doStream()
-        const finish = <P extends Part>(part: P) => marked(part, params)
-        return { ...result, stream: watched(result.stream, finish, (error) => failed(error, params)) }
+        const finish = <P extends Part>(part: P, isFailed: boolean) => marked(part, params, isFailed)
+        return { ...result, stream: watched(result.stream, finish, () => failed(params)) }
       } catch (error) {
-        await failed(error, params)
+        await failed(params)
         throw error
       }
     },
@@ -144,16 +142,14 @@ const failuresOf = (inspo: Inspo) => {
   const waiting = new Map<string, () => void>()
   const forget = (id: string | null): void => waiting.get(id ?? "")?.()
 
-  const add = (lease: Lease, error: unknown): void => {
+  const add = (lease: Lease): void => {
     const { id } = lease
     if (id === null) return
     forget(id)
-    // Without any response the instruction counts as not used.
-    const report = () => void (answered.has(lease) ? lease.fail() : lease.abandon())
-    if (!answered.has(lease) && !mayContinue(error)) return report()
     const settle = () => {
       forget(id)
-      report()
+      // Without any response the instruction counts as not used.
+      void (answered.has(lease) ? lease.fail() : lease.abandon())
     }
     const end = inspo.onFlush(settle)
     const timer = setTimeout(settle, answerTimeout)
@@ -168,27 +164,21 @@ const failuresOf = (inspo: Inspo) => {
   return { add, forget, answered: (lease: Lease) => void answered.add(lease) }
 }
 
-/** Whether the AI SDK may retry the call, or the conversation may continue after an abort. */
-const mayContinue = (error: unknown): boolean => {
-  const { isRetryable, name } = fields(error)
-  return isRetryable === true || name === "AbortError"
-}
-
-/** Milliseconds: longer than the AI SDK waits before it retries a call. */
+/** Milliseconds: longer than the AI SDK waits before it retries a call, and enough for a user who tries again. */
 const answerTimeout = 90_000
 
 /** A stream whose last part `finish` changes; `failed` is called if the stream fails or is cancelled. */
 const watched = <P extends Part>(
   stream: ReadableStream<P>,
-  finish: (part: P) => Promise<P>,
-  failed: (error: unknown) => Promise<void>
+  finish: (part: P, isFailed: boolean) => Promise<P>,
+  failed: () => Promise<void>
 ): ReadableStream<P> => {
   const reader = stream.getReader()
   let isOver = false
-  const over = async (error: unknown) => {
+  const over = async () => {
     if (isOver) return
     isOver = true
-    await failed(error)
+    await failed()
   }
   return new ReadableStream<P>(
     {
@@ -196,20 +186,20 @@ const watched = <P extends Part>(
         try {
           const { done, value } = await reader.read()
           if (done) {
-            await over(new Error("the stream ended before its end"))
+            await over()
             return controller.close()
           }
-          if (value.type === "error") await over(value.error)
+          if (value.type === "error") await over()
           const isFinished = value.type === "finish"
-          controller.enqueue(isFinished ? await finish(value) : value)
+          controller.enqueue(isFinished ? await finish(value, isOver) : value)
           isOver ||= isFinished
         } catch (error) {
-          await over(error)
+          await over()
           controller.error(error)
         }
       },
       cancel: async (reason) => {
-        await over({ name: "AbortError" })
+        await over()
         await reader.cancel(reason)
       }
     },

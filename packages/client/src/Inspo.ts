@@ -144,7 +144,7 @@ export class Inspo {
     options: Omit<LeaseRequest, "instructions"> & Omit<LeaseOptions, "fullBatch"> = {}
   ): Promise<Lease> {
     const [lease] = await this.leases(population, [options], options)
-    if (lease === undefined) throw new NoInstruction(`no instruction of ${population}`)
+    if (!lease) throw new NoInstruction(`no instruction of ${population}`)
     return lease
   }
 
@@ -169,12 +169,9 @@ export class Inspo {
     }))
     for (const { n } of keyed) checkWhole("n", n)
 
-    const leased = ({ cohort, leases }: Wire.LeasesAnswer) =>
-      leases.map((given) => this.#lease({ ...given, population, cohort }))
-    /** For responses that arrive too late or cannot be used. */
-    const giveBack = (answer: Wire.LeasesAnswer) => {
+    const learned = (answer: Wire.LeasesAnswer) => {
       this.#learn(own, answer)
-      for (const lease of leased(answer)) void lease.abandon()
+      return answer.leases.map((given) => this.#lease({ ...given, population, cohort: answer.cohort }))
     }
 
     const isUsable = ({ value }: Transport.Result<Wire.LeasesAnswer>) =>
@@ -185,34 +182,37 @@ export class Inspo {
       JSON.stringify({ cohort, phase, policyVersion, fullBatch, requests: keyed }),
       Wire.leases(keyed, fullBatch),
       timeout,
-      // If another server responded to the same request, it returned these leases.
-      async (answer) => isUsable(await asking) || giveBack(answer),
+      async (answer) => {
+        // If another server responded to the same request, it returned these leases.
+        if (isUsable(await asking)) return
+        // Other calls may use leases under keys of the caller.
+        for (const lease of learned(answer)) if (requests.every(({ key }) => !key)) void lease.abandon()
+      },
       keyed.length
     )
     const result = await asking
-    if (result.value !== undefined) {
+    if (result.value) {
+      const given = learned(result.value)
       if (isUsable(result)) {
-        this.#learn(own, result.value)
-        const given = leased(result.value)
         this.#counts.leased += given.length
         return given
       }
-      giveBack(result.value)
+      for (const lease of given) void lease.abandon()
     }
     const { id: instruction, wording } = this.#instead(population, fallback, result)
     this.#counts.unleased += keyed.length
     return keyed.map(({ key, n }) =>
       this.#lease({
-        population,
+        id: null,
         key,
         n,
-        cohort: cohort ?? null,
-        id: null,
+        probability: null,
         instruction,
         wording,
-        probability: null,
         replaces: null,
-        closesAt: null
+        closesAt: null,
+        population,
+        cohort: cohort ?? null
       })
     )
   }
@@ -334,7 +334,7 @@ export class Inspo {
   /** Stores the incumbent; fetches it if its text is not known. */
   #learn(population: Population, { incumbent, leases }: Wire.LeasesAnswer): void {
     const own = leases.find(({ instruction }) => instruction === incumbent)
-    if (own !== undefined) population.known = { id: own.instruction, wording: own.wording }
+    if (own) population.known = { id: own.instruction, wording: own.wording }
     if (incumbent === null || population.known?.id === incumbent) return
     population.fetching ??= this.#fetch(population, 10_000).finally(() => {
       population.fetching = undefined

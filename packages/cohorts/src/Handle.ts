@@ -12,7 +12,7 @@ import * as Rewarding from "./internal/Rewarding.ts"
 import * as SeedOnly from "./internal/SeedOnly.ts"
 import { next } from "./Next.ts"
 import { Settings } from "./Settings.ts"
-import { cohort, type State } from "./State.ts"
+import { cohort, namesOf, type State } from "./State.ts"
 import type { Strategies } from "./Strategies.ts"
 
 /** The state after a command, the events that led to it in their order, and what is answered once they are durable. */
@@ -314,6 +314,15 @@ const change = (
     const { content, parent } = command
     const says = Instruction.ofContent(content)
     if (says.text.length > state.limits.textLength) return refuseLength(state, says)
+    const [names, expected] = [namesOf(content), namesOf(learning.incumbent.content)]
+    if (names !== expected)
+      return refuse(
+        "invalid",
+        "wording",
+        names,
+        expected,
+        "Give all instructions of a population the texts of the seed"
+      )
     const from = learning.population.members.find(({ instruction }) => instruction.id === parent)
     if (parent !== null && from === undefined)
       return refuse("missing", "parent", parent, "a living member, or none", seeMembers)

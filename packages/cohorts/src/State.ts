@@ -140,6 +140,10 @@ export const heldBy = (
   return held === undefined || isPaused(learning.stats, held.instruction) ? undefined : held
 }
 
+/** The names of the texts of an instruction, which all of a population share. */
+export const namesOf = (content: Instruction.Content): string =>
+  typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
+
 /** The lease of this id with its unclosed cohort, if that is of the present branch. */
 export const openLease = (state: State, id: string): { readonly cohort: Cohort; readonly lease: Lease } | undefined => {
   const [branch, name = "", key = ""] = id.split("/").map(decode)

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { create, Settings } from "@inspo/cohorts"
+import { create, Refused, Settings } from "@inspo/cohorts"
+import * as fc from "fast-check"
+import { Server } from "./support/Server.ts"
 
 const online = Settings.online(1)
 
@@ -25,4 +27,19 @@ describe("a new population", () => {
     for (const settings of [online, Settings.trainer(1)])
       assert.deepStrictEqual(create(settings, ["Be brief."]).state.settings, settings)
   })
+})
+
+describe("an added instruction", () => {
+  const text = fc.string({ minLength: 1 })
+  const content = fc.oneof(text, fc.dictionary(fc.constantFrom("system", "tool", "other"), text, { minKeys: 1 }))
+  const names = (one: string | object) => (typeof one === "string" ? "" : Object.keys(one).sort().join())
+
+  it("is refused unless it has the texts of the seed", () =>
+    fc.assert(
+      fc.property(content, content, (seed, added) => {
+        const done = new Server(online, [seed]).try({ _tag: "Add", now: 0, content: added, parent: null })
+        assert.strictEqual(done instanceof Refused, names(seed) !== names(added))
+        if (done instanceof Refused) assert.deepInclude(done, { code: "invalid", field: "wording" })
+      })
+    ))
 })

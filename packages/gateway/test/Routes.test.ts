@@ -139,6 +139,15 @@ describe("routes", () => {
       const second = yield* json(Message, "/messages", { ...asked, messages })
       assert.deepEqual([second.stop_reason, second.content[0]?.["text"]], ["end_turn", "It is Ostrel Bay."])
       assert.strictEqual((yield* close).recording.earlier, undefined)
+
+      const again = yield* serving
+      for (const [type, block] of [
+        ["none", { type: "text", text: called }],
+        ["auto", { type: "text", text: "Let me look." }]
+      ] as const) {
+        const chosen = { ...asked, messages: [question], tool_choice: { type } }
+        assert.deepEqual((yield* again.json(Message, "/messages", chosen)).content[0], block)
+      }
     }).pipe(Effect.provide(gateway))
   )
 

@@ -70,8 +70,11 @@ const serversOn = Effect.fnUntraced(function* (store: Layer.Layer<PopulationStor
 
 const servers = Effect.suspend(() => serversOn(SqliteStore.layerMemory))
 
-/** A store that does something before each commit, such as fail. */
-const beforeCommits = (first: () => Effect.Effect<void, JournalError>) =>
+/** A store that does something before each commit and before it reads events, such as fail. */
+const beforeCommits = (
+  first: () => Effect.Effect<void, JournalError>,
+  reads: () => Effect.Effect<void, JournalError> = () => Effect.void
+) =>
   Layer.effect(
     PopulationStore,
     PopulationStore.useSync((store) => ({
@@ -79,7 +82,8 @@ const beforeCommits = (first: () => Effect.Effect<void, JournalError>) =>
       make: (name) =>
         Effect.map(store.make(name), (journal) => ({
           ...journal,
-          commit: (...given) => Effect.andThen(Effect.suspend(first), journal.commit(...given))
+          commit: (...given) => Effect.andThen(Effect.suspend(first), journal.commit(...given)),
+          readFrom: (...given) => Effect.andThen(Effect.suspend(reads), journal.readFrom(...given))
         }))
     }))
   ).pipe(Layer.provide(SqliteStore.layerMemory))
@@ -206,6 +210,7 @@ describe("Server", () => {
         ["POST", `${one}/rewards`, "{", "body"],
         ["POST", `${one}/members`, { action: "dance" }, "body"],
         ["POST", `${one}/members`, { action: "retire", id: "" }, "id"],
+        ["POST", `${one}/members`, { action: "add", wording: { system: "b", tool: "c" } }, "wording"],
         ["PUT", "/v1/populations/new", { seed: "" }, "seed"],
         ["PUT", "/v1/populations/new", { seed: "a", variants: [{ system: "b" }] }, "variants[0]"],
         ["PUT", "/v1/populations/new", { seed: "a", settings: { selection: { risk: 2 } } }, "settings.selection.risk"],
@@ -225,6 +230,21 @@ describe("Server", () => {
         assert.strictEqual(fieldOf(told.body, "type"), "urn:inspo:invalid-request")
         for (const said of ["value", "expected", "remedy"]) assert.isString(fieldOf(told.body, said), said)
       }
+      for (const [action, expected] of [
+        [{ action: "ad" }, 'an object whose field action is "add", "pin", "approve", "reject" or "retire"'],
+        [{ action: "add", wording: { tool: "c", system: "b" } }, "one text"]
+      ] as const)
+        assert.strictEqual(fieldOf((yield* ask("POST", `${one}/members`, action)).body, "expected"), expected)
+      yield* ask("PUT", "/v1/populations/texts", { seed: { tool: "b", system: "a" } })
+      const several = yield* ask("POST", "/v1/populations/texts/members", { action: "add", wording: "c" })
+      assert.deepInclude(several.body, {
+        field: "wording",
+        value: "one text",
+        expected: "system, tool",
+        remedy: "Give all instructions of a population the texts of the seed"
+      })
+      const same = { action: "add", wording: { system: "c", tool: "d" } }
+      assert.strictEqual((yield* ask("POST", "/v1/populations/texts/members", same)).status, 200)
       for (const [method, path, body] of [
         ["GET", "/v1/populations/none", undefined],
         ["POST", "/v1/populations/none/leases", { requests: [request] }],
@@ -343,15 +363,16 @@ describe("Server", () => {
     const logger = Logger.make(({ logLevel, message }) => {
       if (logLevel === "Error") logged.push(String(message))
     })
+    const full = Effect.fail(
+      new JournalError({ reason: "storage", file: "disk", sequence: null, detail: "it is full" })
+    )
     return Effect.gen(function* () {
-      let fault: "none" | "storage" | "defect" = "none"
+      let fault: "none" | "storage" | "reading" | "defect" = "none"
       const start = yield* serversOn(
-        beforeCommits(() =>
-          fault === "storage"
-            ? Effect.fail(new JournalError({ reason: "storage", file: "disk", sequence: null, detail: "it is full" }))
-            : fault === "defect"
-              ? Effect.die(new Error("broken within"))
-              : Effect.void
+        beforeCommits(
+          () =>
+            fault === "storage" ? full : fault === "defect" ? Effect.die(new Error("broken within")) : Effect.void,
+          () => (fault === "reading" ? full : Effect.void)
         )
       )
       const { ask } = yield* start()
@@ -371,8 +392,10 @@ describe("Server", () => {
       assert.include(logged.join("\n"), "a request met a defect: Error: broken within")
       fault = "none"
       assert.strictEqual(yield* lease("e"), 200)
+      fault = "reading"
+      assert.strictEqual((yield* ask("GET", `${one}/events`)).status, 500)
       const { body } = yield* ask("GET", "/metrics")
-      assert.include(String(body), 'inspo_faults_total{kind="storage"} 3')
+      assert.include(String(body), 'inspo_faults_total{kind="storage"} 4')
       assert.include(String(body), 'inspo_faults_total{kind="defect"} 1')
     }).pipe(
       Effect.scoped,

@@ -169,6 +169,22 @@ describe("telemetry", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.effect("takes metrics, and ignores them", () =>
+    Effect.gen(function* () {
+      const { ask, isRewarded, lease } = yield* started
+      const leased = yield* lease
+      const spans = inJson.spans([{ id: root, attributes: { "inspo.lease": leased }, events: [result(1)] }])
+      for (const [body, type, answer] of [
+        [spans, json, {}],
+        [write({ 1: [] }), protobuf, new Uint8Array()]
+      ] as const) {
+        const answered = yield* ask("POST", "/v1/metrics", body, type)
+        assert.deepStrictEqual<unknown>([answered.status, answered.body], [200, answer])
+      }
+      assert.isFalse(yield* isRewarded(leased))
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("counts a repeated result once, and one of a log record for the span that was received before", () =>
     Effect.gen(function* () {
       const { ask, isRewarded, lease } = yield* started

@@ -47,6 +47,7 @@ describe("the path of what is passed on", () => {
       "/v1/%70opulations",
       "/v1/traces",
       "/v1/logs/?b",
+      "/v1/metrics",
       "/v1",
       "/v2/models",
       "/healthz"

@@ -20,13 +20,7 @@ export interface Share {
 export interface Plan {
   readonly cases: { readonly search: number; readonly test: number; readonly repeated: number }
   /** `protected` calls are kept for protected cases. */
-  readonly calls: {
-    readonly total: number
-    readonly opening: number
-    readonly search: number
-    readonly protected: number
-    readonly test: number
-  }
+  readonly calls: Readonly<Record<"total" | "opening" | "search" | "protected" | "test", number>>
   /** Null if an agent outside answers. */
   readonly agent: Share | null
   /** What an agent outside makes this process do; null for a model. */

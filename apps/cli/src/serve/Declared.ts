@@ -1,10 +1,11 @@
 /** Populations that the command line and its config file declare. */
 import { Problem as DomainProblem } from "@inspo/domain"
 import { Settings } from "@inspo/cohorts"
-import { Errors, Population, type Populations } from "@inspo/serve"
+import { Errors, Population, type Populations, type Served } from "@inspo/serve"
 import { Malformed } from "@inspo/http/server"
 import * as Server from "@inspo/serve/http/Server"
-import { Effect, Option, Path, Schema, Struct } from "effect"
+import { checked } from "@inspo/serve/live/Populations"
+import { Effect, Equal, Option, Path, Schema, Struct } from "effect"
 import { type CommandFailure, commandFailure, type UsageError, usageError } from "../Failure.ts"
 import { nearest } from "../config/Suggestion.ts"
 import { readNamed } from "../config/TextFile.ts"
@@ -32,7 +33,7 @@ export const Config = Schema.Struct({
   keys: Schema.optionalKey(Schema.Record(KeyName, Server.NamedKey))
 })
 
-/** The config file, then a population for each seed file. */
+/** The config file, then a population for each seed file. Refuses those that cannot be created. */
 export const read = Effect.fn("Serve.declared")(function* (input: {
   readonly config: Option.Option<string>
   readonly seedFile: ReadonlyArray<string>
@@ -54,46 +55,56 @@ export const read = Effect.fn("Serve.declared")(function* (input: {
       return { name, made: { seed } } satisfies Declared
     })
   )
-  return { ...configured, populations: [...configured.populations, ...seeded] }
+  const populations = [...configured.populations, ...seeded]
+  for (const { made, name } of populations)
+    yield* Effect.mapError(checked(name, made), (problem) => unusable(name, problem))
+  return { ...configured, populations }
 })
 
-/** Creates the missing ones, all or none. Existing ones get the settings that can change; differences in the others are logged. */
+/** Creates the missing ones, all or none. Existing ones get the settings that can change; other differences are logged. */
 export const ensure = Effect.fnUntraced(function* (
   populations: Populations["Service"],
   declared: ReadonlyArray<Declared>
 ): Effect.fn.Return<void, CommandFailure | UsageError> {
   const made: Array<string> = []
   const ensureOne = Effect.fnUntraced(function* ({ made: asked, name }: Declared): Effect.fn.Return<void, Problem> {
-    const { isNew } = yield* populations.create(name, asked)
-    if (isNew) made.push(name)
-    else yield* populations.change(name, decodeFree(asked.settings ?? {}))
+    const { isNew } = yield* populations
+      .create(name, asked)
+      .pipe(Effect.catchTag("Conflict", ({ differences }) => Effect.as(keep(name, differences), { isNew: false })))
+    if (isNew) return void made.push(name)
+    const { settings = {} } = asked
+    yield* leave(yield* populations.change(name, decodeFree(settings)), settings)
   })
-  yield* Effect.forEach(
-    declared,
-    (one) =>
-      ensureOne(one).pipe(
-        Effect.catchTag("Conflict", ({ differences }) => keep(populations, one, differences)),
-        Effect.mapError((problem) => unusable(one.name, problem))
-      ),
-    { discard: true }
-  ).pipe(
+  yield* Effect.forEach(declared, (one) => Effect.mapError(ensureOne(one), (problem) => unusable(one.name, problem)), {
+    discard: true
+  }).pipe(
     Effect.onError(() => Effect.forEach(made, (name) => Effect.ignore(populations.remove(name)), { discard: true }))
   )
 })
 
-const keep = Effect.fnUntraced(function* (
-  populations: Populations["Service"],
-  { made: { settings = {} }, name }: Declared,
-  differences: Errors.Conflict["differences"]
-) {
+const keep = (name: string, differences: Errors.Conflict["differences"]) => {
   const fixed = differences.filter(({ field }) => !isFree(field))
-  if (fixed.length > 0)
+  return fixed.length === 0
+    ? Effect.void
+    : Effect.logWarning(
+        `${name} keeps the settings that it was created with: ${fixed.map(differing).join("; ")}. ` +
+          `Add another instruction with POST /v1/populations/${name}/members. To start again, choose another name, or remove ` +
+          `the population with DELETE /v1/populations/${name}`
+      )
+}
+
+/** Settings that the declaration does not name, such as no longer, stay in force. */
+const leave = Effect.fnUntraced(function* ({ live, name }: Served, asked: Population.GivenSettings) {
+  const { settings } = yield* live.state
+  const defaults = Settings[settings.profile](0)
+  const left = freeFields.flatMap((field) => {
+    const [declared, now, usual] = [asked, settings, defaults].map((one) => Malformed.valueAt(one, field.split(".")))
+    return declared !== undefined || Equal.equals(now, usual) ? [] : `${field} is ${shown(now)}, not ${shown(usual)}`
+  })
+  if (left.length > 0)
     yield* Effect.logWarning(
-      `${name} keeps the settings that it was created with: ${fixed.map(differing).join("; ")}. ` +
-        `Add another instruction with POST /v1/populations/${name}/members. To start again, choose another name, or remove ` +
-        `the population with DELETE /v1/populations/${name}`
+      `${name} keeps settings that its declaration does not name: ${left.join("; ")}. To change one, declare its new value`
     )
-  yield* populations.change(name, decodeFree(settings))
 })
 
 const differing = ({ current, field, given }: Errors.Conflict["differences"][number]): string =>
@@ -156,14 +167,19 @@ const explain = ({ issue }: Schema.SchemaError, file: unknown): string => {
 
 const nameExpected = "letters, digits, ., _ and -, beginning with a letter or digit"
 
+const sectionFields = Object.entries(Settings.sections).flatMap(([section, { fields }]) =>
+  Object.keys(fields).map((name) => `${section}.${name}`)
+)
+
+/** The settings that can change, those of a section with its name. */
+const freeFields = [...Struct.keys(Settings.others), ...sectionFields].filter((name) => isFree(`settings.${name}`))
+
 /** The names of all fields of the file; those of a section with its name. */
 const knownFields: ReadonlyArray<string> = [
   ...Struct.keys(Config.fields),
   ...Struct.keys(Population.NewPopulation.fields),
   ...Struct.keys(Population.GivenSettings.fields),
-  ...Object.entries(Settings.sections).flatMap(([section, { fields }]) =>
-    Object.keys(fields).map((name) => `${section}.${name}`)
-  ),
+  ...sectionFields,
   ...Proposer.fields
 ]
 

@@ -1,9 +1,9 @@
 /** The language model that `inspo serve` forwards requests to. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Inspo } from "@inspo/client"
+import { Inspo, type Problem } from "@inspo/client"
 import * as Proxy from "@inspo/serve/http/Proxy"
 import type { Keys } from "@inspo/serve/http/Server"
-import { Deferred, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { Clock, Deferred, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import type { HttpRouter } from "effect/http"
 import * as Secret from "../config/Secret.ts"
 import { type UsageError, usageError } from "../Failure.ts"
@@ -55,10 +55,23 @@ export const make = Effect.fnUntraced(function* (
 const leasingAt = (url: string, { admin, lease = admin }: Keys) => {
   const key = lease === undefined ? {} : { apiKey: Redacted.value(lease) }
   return Effect.acquireRelease(
-    Effect.sync(() => new Inspo({ urls: [url], timeout: flushTimeout, ...key })),
+    Effect.map(noting, (onProblem) => new Inspo({ urls: [url], timeout: flushTimeout, onProblem, ...key })),
     (inspo) => Effect.promise(() => inspo.flush({ timeout: flushTimeout }))
   )
 }
+
+/** Logs each kind of problem once a minute, without the server's refusal, which may repeat what a user wrote. */
+const noting = Effect.map(Effect.context(), (context) => {
+  const logged = new Map<string, number>()
+  const note = Effect.fnUntraced(function* ({ kind, message, population }: Problem) {
+    const now = yield* Clock.currentTimeMillis
+    const why = message.replace(/^(status \d+|a reward was \w+).*$/su, "$1")
+    if (now - (logged.get(kind) ?? -Infinity) < 60_000) return
+    logged.set(kind, now)
+    yield* Effect.annotateLogs(Effect.logWarning(`a forwarded request is ${kind}: ${why}`), { population })
+  })
+  return (problem: Problem) => void Effect.runForkWith(context)(note(problem))
+})
 
 /** Milliseconds that a request to a model, which takes seconds, waits for its instruction. */
 const flushTimeout = 1000

@@ -1,6 +1,6 @@
 """inspo from Python: searches, comparisons, and the instruction server. It needs only the standard library."""
 
-from ._aio import AsyncInspo, AsyncLease
+from ._aio import AsyncInspo, AsyncLease, AsyncPopulations
 from ._asking import Ask, SearchFailed
 from ._command import CommandMissing
 from ._compare import Comparison, compare, compare_async
@@ -14,6 +14,7 @@ __all__ = [
     "Ask",
     "AsyncInspo",
     "AsyncLease",
+    "AsyncPopulations",
     "CohortState",
     "CommandMissing",
     "Comparison",

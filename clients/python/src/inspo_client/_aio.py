@@ -5,15 +5,22 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from ._inspo import Counts, Inspo
-from ._lease import Lease, LeaseBase, Reward
+from ._lease import Lease, LeaseBase, LeaseRequest, Reward
+from ._populations import Populations
 from ._transport import in_thread
 
 A = TypeVar("A")
 B = TypeVar("B")
+C = TypeVar("C")
 P = ParamSpec("P")
+
+
+class _Async(Generic[A]):
+    def __init__(self, blocking: A) -> None:
+        self._blocking = blocking
 
 
 def _queued(method: Callable[Concatenate[LeaseBase, P], None]) -> Callable[Concatenate[AsyncLease, P], Coroutine[Any, Any, None]]:
@@ -25,19 +32,19 @@ def _queued(method: Callable[Concatenate[LeaseBase, P], None]) -> Callable[Conca
 
 
 def _awaited(
-    method: Callable[Concatenate[Inspo, P], A],
+    method: Callable[Concatenate[C, P], A],
     convert: Callable[[A], B],
-    discard: Callable[[A], object] = lambda _: None,
-) -> Callable[Concatenate[AsyncInspo, P], Coroutine[Any, Any, B]]:
-    """The method in a thread. `discard` gets its result if the awaiting task was cancelled."""
+    discard: Callable[..., object] = lambda *_, **__: None,
+) -> Callable[Concatenate[_Async[C], P], Coroutine[Any, Any, B]]:
+    """The method in a thread. `discard` gets its result and arguments if the awaiting task was cancelled."""
 
     @functools.wraps(method)
-    async def awaited(self: AsyncInspo, /, *args: P.args, **options: P.kwargs) -> B:
-        future = in_thread(lambda: method(self._inspo, *args, **options))
+    async def awaited(self: _Async[C], /, *args: P.args, **options: P.kwargs) -> B:
+        future = in_thread(lambda: method(self._blocking, *args, **options))
         try:
             return convert(await asyncio.shield(asyncio.wrap_future(future)))
         except asyncio.CancelledError:
-            future.add_done_callback(lambda done: None if done.exception() else discard(done.result()))
+            future.add_done_callback(lambda done: None if done.exception() else discard(done.result(), *args, **options))
             raise
 
     return awaited
@@ -66,23 +73,40 @@ def _async_lease(lease: Lease) -> AsyncLease:
     return AsyncLease(**vars(lease))
 
 
-def _abandon(leases: Sequence[Lease]) -> None:
-    for lease in leases:
-        lease.abandon()
+def _abandon(leases: Sequence[Lease], population: str, requests: Sequence[LeaseRequest], **_: Any) -> None:
+    """Other calls may use a lease under a key of the caller."""
+    if not any(request.key for request in requests):
+        for lease in leases:
+            lease.abandon()
 
 
-class AsyncInspo:
+def _abandon_one(lease: Lease, population: str, *, key: str | None = None, **_: Any) -> None:
+    _abandon([lease], population, [LeaseRequest(key)])
+
+
+class AsyncPopulations(_Async[Populations]):
+    """`Populations` for asyncio: the same methods, awaited."""
+
+    create = _awaited(Populations.create, _same)
+    list = _awaited(Populations.list, _same)
+    get = _awaited(Populations.get, _same)
+    remove = _awaited(Populations.remove, _same)
+
+
+class AsyncInspo(_Async[Inspo]):
     """`Inspo` for asyncio: the same methods, awaited."""
 
     @_constructed(Inspo)
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._inspo = Inspo(*args, **options)
+        super().__init__(Inspo(*args, **options))
+        #: for those who have the administrator's key
+        self.populations = AsyncPopulations(self._blocking.populations)
 
     @property
     def counts(self) -> Counts:
-        return self._inspo.counts
+        return self._blocking.counts
 
-    lease = _awaited(Inspo.lease, _async_lease, Lease.abandon)
+    lease = _awaited(Inspo.lease, _async_lease, _abandon_one)
     leases = _awaited(Inspo.leases, lambda leases: [_async_lease(lease) for lease in leases], _abandon)
     incumbent = _awaited(Inspo.incumbent, _same)
     close = _awaited(Inspo.close, _same)
@@ -91,7 +115,7 @@ class AsyncInspo:
 
     async def reward(self, population: str, reward: Reward) -> None:
         """See `Inspo.reward`."""
-        self._inspo.reward(population, reward)
+        self._blocking.reward(population, reward)
 
     async def __aenter__(self) -> AsyncInspo:
         return self

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import logging
 import math
 import os
@@ -200,20 +199,21 @@ class Inspo:
         body = given(cohort=cohort, phase=phase, policyVersion=policy_version, fullBatch=full_batch)
         body["requests"] = [to_wire(request) for request in keyed]
 
-        def abandon(answer: LeasesAnswer) -> None:
+        def abandon(answer: LeasesAnswer, *, shared: bool = False) -> None:
             self._learn(population, path, answer)
-            for one in answer.leases:
+            for one in [] if shared else answer.leases:
                 self._lease(population, answer.cohort, one).abandon()
 
         used: Future[bool] = Future()
 
         def late(answer: LeasesAnswer) -> None:
-            # If another server answered the same request, these are the leases in use.
-            used.add_done_callback(lambda done: None if done.result() else abandon(answer))
+            # If another server answered the same request, these are the leases in use. Other calls may use those of the caller's keys.
+            shared = any(request.key for request in requests)
+            used.add_done_callback(lambda done: None if done.result() else abandon(answer, shared=shared))
 
         result = self._call(
             population,
-            Request("POST", f"{path}/leases", json.dumps(body), len(keyed)),
+            Request("POST", f"{path}/leases", _wire.encoded(body), len(keyed)),
             lambda answer: _wire.leases(
                 [(str(one.key), one.n, one.instructions or 1) for one in keyed], bool(full_batch), answer
             ),
@@ -352,7 +352,7 @@ class Inspo:
             self._record(population, "a close or rewind", "dropped", reason)
             done.set_result(None)
 
-        self._outbox(population).push(make(json.dumps(body), done.set_result, dropped))
+        self._outbox(population).push(make(_wire.encoded(body), done.set_result, dropped))
         try:
             return done.result(timeout)
         except TimeoutError:
@@ -480,7 +480,7 @@ def _encode(reward: Reward) -> tuple[str, str]:
                 return "", f"{name} is {number}; expected a finite number"
         # A value may be a bool or a number of numpy, which JSON has otherwise or not at all.
         value = None if reward.value is None else float(reward.value)
-        return json.dumps(to_wire(replace(reward, value=value)), allow_nan=False), ""
+        return _wire.encoded(to_wire(replace(reward, value=value)), allow_nan=False), ""
     except Exception as error:
         return "", f"{type(error).__name__}: {error}"
 

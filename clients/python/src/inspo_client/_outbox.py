@@ -13,9 +13,11 @@ from ._transport import Failure, Request, Transport, in_thread
 
 A = TypeVar("A")
 
-#: Maximum number of rewards in a request, as the server allows, and the characters after which none is added.
+#: Maximum number of rewards in a request, as the server allows, and of their characters if there are several.
 _MAX_REWARDS = 1024
 _MANY_CHARACTERS = 2**20
+#: Maximum number of bytes of one reward: the server's limit of a request, less what is around the reward.
+_MAX_BYTES = 2**22 - 2**6
 #: Seconds to collect rewards that arrive faster than they are acknowledged.
 _COLLECT = 0.01
 #: Timeout of one request, in seconds.
@@ -74,6 +76,9 @@ class Outbox:
         self._running = False
 
     def push(self, item: Item) -> None:
+        # The server may close the connection before its refusal is read, so the same bytes would be sent forever.
+        if (size := len(item.json.encode())) > _MAX_BYTES:
+            return item.dropped(f"it has {size} bytes; expected at most {_MAX_BYTES}: shorten its texts")
         dropped: list[Item] = []
         with self._changed:
             self._queue.append(item)
@@ -140,8 +145,10 @@ class Outbox:
         count = length = 0
         queue = self._queue
         limit = min(self._size, len(queue))
-        while count < limit and isinstance(queue[count], RewardItem) and (count == 0 or length < _MANY_CHARACTERS):
+        while count < limit and isinstance(queue[count], RewardItem):
             length += len(queue[count].json)
+            if count > 0 and length > _MANY_CHARACTERS:
+                break
             count += 1
         closes = 0 < count < limit and isinstance(queue[count], CloseItem)
         return queue[: count + 1 if count == 0 or closes else count]

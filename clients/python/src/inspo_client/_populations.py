@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from . import _wire
 from ._lease import given
 from ._transport import Failure, Request, Transport
 from ._wire import Wording
@@ -52,7 +52,7 @@ class Populations:
         self._ask("DELETE", self._path(name))
 
     def _ask(self, method: str, path: str, body: object = None) -> object:
-        request = Request(method, path, None if body is None else json.dumps(body), instructions=256)
+        request = Request(method, path, None if body is None else _wire.encoded(body), instructions=256)
         # An empty answer must not read as none.
         result = self._transport().ask(request, lambda answer: (answer,), self._timeout)
         if isinstance(result, Failure):

@@ -84,9 +84,9 @@ class Transport:
         first = self._first
         for turn in range(len(self._urls)):
             index = (first + turn) % len(self._urls)
-            slot = max(end - time.monotonic(), 0) / (len(self._urls) - turn)
-            if not self._unanswered.acquire(blocking=False):
+            if not self._unanswered.acquire(timeout=max(end - time.monotonic(), 0)):
                 return Failure(f"{_MAX_UNANSWERED} requests are unanswered")
+            slot = max(end - time.monotonic(), 0) / (len(self._urls) - turn)
             trying = in_thread(partial(self._attempt, self._urls[index], request, read, 10 * timeout))
             try:
                 result = trying.result(slot)
@@ -142,7 +142,14 @@ class Transport:
                 connection.sock.settimeout(timeout)
             connection.response_class = partial(_Response, end=end)  # type: ignore[assignment]
             body = None if request.body is None else request.body.encode()
-            connection.request(request.method, url.path + request.path, body, self._headers)
+            is_whole = True
+            try:
+                connection.request(request.method, url.path + request.path, body, self._headers)
+            except (BrokenPipeError, ConnectionResetError):
+                # A server may refuse a long body and close the connection before it has read all of it.
+                if connection.sock is None:
+                    raise
+                is_whole = False
             response = connection.getresponse()
             parts: list[bytes] = []
             length = 0
@@ -158,7 +165,7 @@ class Transport:
             connection.close()
             raise
         with self._lock:
-            if len(self._idle[url]) < _MAX_IDLE and connection.sock is not None:
+            if is_whole and len(self._idle[url]) < _MAX_IDLE and connection.sock is not None:
                 self._idle[url].append(connection)
             else:
                 connection.close()

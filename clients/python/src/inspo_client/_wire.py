@@ -137,6 +137,12 @@ def problem(body: object) -> str | None:
     return "; ".join([_text(detail), *others])
 
 
+def encoded(value: object, *, allow_nan: bool = True) -> str:
+    """JSON that escapes only lone surrogates, which UTF-8 cannot encode: escapes take twice the bytes of most other texts."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=allow_nan)
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):x}", text)
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

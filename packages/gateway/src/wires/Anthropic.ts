@@ -30,6 +30,7 @@ const Request = Schema.Struct({
   max_tokens: MaxTokens,
   stop_sequences: maybe(Schema.Array(Schema.NonEmptyString)),
   stream: maybe(Schema.Boolean),
+  tool_choice: maybe(Schema.Struct({ type: Schema.String })),
   tools: maybe(
     Schema.Array(
       Schema.Struct({
@@ -47,16 +48,18 @@ export const wire: Wire = {
   read: (body) =>
     Result.map(
       decoding(Request)(body),
-      ({ max_tokens: maxTokens, messages, stop_sequences: stop, stream, system, tools }) => ({
+      ({ max_tokens: maxTokens, messages, stop_sequences: stop, stream, system, tool_choice, tools }) => ({
         call: {
           messages: [
             ...(system === undefined || system === null ? [] : [{ role: "system", content: textOf(system) } as const]),
             ...messages.flatMap(messagesOf)
           ],
-          tools: (tools ?? []).map(({ description, input_schema: parameters, name }) => ({
-            type: "function",
-            function: { name, description: description ?? "", parameters }
-          })),
+          tools: (tool_choice?.type === "none" ? [] : (tools ?? [])).map(
+            ({ description, input_schema: parameters, name }) => ({
+              type: "function",
+              function: { name, description: description ?? "", parameters }
+            })
+          ),
           n: 1,
           maxTokens,
           stop: stop ?? [],

@@ -1,5 +1,6 @@
 /** Forwards requests to a language model, with a leased instruction in the system prompt. */
 import type { Inspo, Lease, Wording } from "@inspo/client"
+import { State } from "@inspo/cohorts"
 import { Client, Credentials } from "@inspo/http/server"
 import { Duration, Effect, Exit, Function, Layer, Redacted, Schema, Stream } from "effect"
 import {
@@ -19,6 +20,7 @@ import * as JsonPosition from "./internal/JsonPosition.ts"
 import * as Marker from "./internal/Marker.ts"
 import * as UpstreamPath from "./internal/UpstreamPath.ts"
 import * as Limits from "../wire/Limits.ts"
+import { Key } from "../wire/Name.ts"
 import { holderOf, keyRate, type KeyRate, type Keys } from "./internal/Security.ts"
 
 export interface Options {
@@ -140,7 +142,7 @@ const pass = Effect.fnUntraced(function* ({ client, clientOf, places, withinRate
   )
   const [marker] = markers
   if (marker === undefined) return answer(yield* ask(bytes))
-  const key = request.headers["inspo-conversation"] ?? userOf(json)
+  const key = yield* keyOf(request.headers, json)
   // Failed work gets no reward, unless the caller knows the key of its lease.
   const isLost = (status: number) => status >= 400 && key === undefined
   return yield* Effect.acquireUseRelease(
@@ -332,6 +334,16 @@ const jsonOf = (bytes: Uint8Array): string | null => {
 /** Decodes without a loss: encoding the text returns the same bytes. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const userOf = (json: string): string | undefined => JsonPosition.field(json, "user") || undefined
+/** The key of a conversation's lease; undefined without a name of the conversation. */
+const keyOf = (headers: Headers.Headers, json: string): Effect.Effect<string | undefined, Refused> => {
+  const [field, key] = headers["inspo-conversation"]
+    ? ["inspo-conversation", headers["inspo-conversation"]]
+    : ["user", JsonPosition.field(json, "user") || undefined]
+  if (key === undefined || (Schema.is(Key)(key) && State.baseKey(key) === key)) return Effect.succeed(key)
+  const message =
+    `${field} is ${JSON.stringify(key.slice(0, 100))} with ${key.length} characters; expected at most ` +
+    `${Limits.nameLength} of well-formed Unicode, without #i and digits at the end. Send another name of the conversation`
+  return Effect.fail(new Refused({ status: 400, code: "conversation", message }))
+}
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

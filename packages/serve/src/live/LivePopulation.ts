@@ -128,7 +128,6 @@ const latest = (decides: Strategies.Decides): Strategies.Decides => {
 const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decides: Strategies.Decides) {
   let state = yield* Loading.state(journal, decides)
   const timing = yield* Metrics.timing
-  const fault = yield* Metrics.storageFaults
   // Spans that are dropped would take longer than many commits.
   const isTraced = (yield* Tracer.Tracer) !== Tracer.nativeTracer
   // The server limits the requests that wait.
@@ -163,7 +162,6 @@ const commitsOf = Effect.fnUntraced(function* (journal: Journal.Interface, decid
       }
       return answers
     },
-    Effect.tapError(fault),
     isTraced ? Effect.withSpan("LivePopulation.commit") : identity
   )
 

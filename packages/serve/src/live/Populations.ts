@@ -1,5 +1,5 @@
 /** The populations of a server, by name: each handles commands in a scope of its own. */
-import type { EventOf } from "@inspo/cohorts"
+import { type EventOf, State } from "@inspo/cohorts"
 import { Instruction } from "@inspo/domain"
 import { type Journal, type JournalError, Records } from "@inspo/journal"
 import { Array as Arr, Context, Effect, Equal, Exit, Latch, Layer, Order, type Schema, Scope, Semaphore } from "effect"
@@ -15,6 +15,7 @@ import * as Configuring from "./internal/Configuring.ts"
 import * as LeaseIds from "./internal/LeaseIds.ts"
 import * as Metrics from "./internal/Metrics.ts"
 import * as LivePopulation from "./LivePopulation.ts"
+import * as Redaction from "./Redaction.ts"
 import * as Redactor from "./Redactor.ts"
 
 /** Creates, finds and removes populations. */
@@ -61,13 +62,13 @@ export declare namespace Populations {
 export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = Layer.effect(
   Populations,
   Effect.gen(function* () {
-    const store = yield* PopulationStore
+    const counting = yield* Metrics.countingFaults
+    const store = counting(yield* PopulationStore)
     const own = yield* Effect.scope
     const running = new Map<string, Running>()
     const changing = yield* Semaphore.make(1)
 
     const options = { redactor: yield* Redactor.make }
-    const fault = yield* Metrics.storageFaults
     const { make, resume } = opening(store, own, running, yield* Evolving.CurrentProposer, options)
 
     const find = finding(running)
@@ -83,8 +84,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
       get: (name) => Exit.map(find(name), ({ served }) => served),
       create: Effect.fn("Populations.create")(
         function* (name, made) {
-          const contents = yield* contentsOf(made)
-          const settings = yield* Configuring.make(name, made)
+          const { contents, settings } = yield* checked(name, made)
           const known = running.get(name)
           if (known !== undefined) {
             yield* sameAs(known.served, made, settings, contents)
@@ -97,10 +97,7 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
               remedy: "Remove a population",
               detail: `The server has ${running.size} populations, which is the maximum.`
             })
-          const making = Effect.tapError(make(name, settings, contents), (error) =>
-            error._tag === "JournalError" ? fault(error) : Effect.void
-          )
-          return { isNew: true, served: yield* Effect.mapError(making, ofCreation) }
+          return { isNew: true, served: yield* Effect.mapError(make(name, settings, contents), ofCreation) }
         },
         Effect.uninterruptible,
         (effect) => changing.withPermit(effect)
@@ -135,6 +132,14 @@ export const layer: Layer.Layer<Populations, JournalError, PopulationStore> = La
     }
   })
 )
+
+/** The texts and settings of a new population. Refuses those that cannot be used. */
+export const checked = Effect.fnUntraced(function* (name: string, made: NewPopulation) {
+  const contents = yield* contentsOf(made)
+  const settings = yield* Configuring.make(name, made)
+  yield* Effect.mapError(Effect.fromResult(Redaction.make(settings.redact)), ofCreation)
+  return { contents, settings }
+})
 
 const finding =
   (running: ReadonlyMap<string, Running>) =>
@@ -229,8 +234,6 @@ const originOf = Effect.fnUntraced(function* (journal: Journal.Interface) {
 })
 
 const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Contents, InvalidRequest> => {
-  const namesOf = (content: Instruction.Content) =>
-    typeof content === "string" ? "one text" : Object.keys(content).sort().join(", ")
   const refuse = (at: number, value: string, expected: string, remedy: string) =>
     Effect.fail(new InvalidRequest({ field: `variants[${at}]`, value, expected, remedy }))
   const texts = [seed, ...variants].map((content) => JSON.stringify(content))
@@ -244,8 +247,9 @@ const contentsOf = ({ seed, variants = [] }: NewPopulation): Effect.Effect<Conte
         `another text than ${first === 0 ? "the seed" : `variants[${first - 1}]`} has`,
         "Leave one of them out: equal instructions would share the evidence"
       )
-    if (namesOf(variant) !== namesOf(seed))
-      return refuse(at, namesOf(variant), namesOf(seed), "Give all instructions of a population the texts of the seed")
+    const [names, expected] = [State.namesOf(variant), State.namesOf(seed)]
+    if (names !== expected)
+      return refuse(at, names, expected, "Give all instructions of a population the texts of the seed")
   }
   return Effect.succeed([seed, ...variants])
 }

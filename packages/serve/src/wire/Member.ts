@@ -58,5 +58,8 @@ export const MemberAction = Schema.Union([
   Schema.Struct({ action: Schema.Literal("approve"), ...target }),
   Schema.Struct({ action: Schema.Literal("reject"), ...target }),
   Schema.Struct({ action: Schema.Literal("retire"), ...target })
-]).annotate({ identifier: "MemberAction" })
+]).annotate({
+  identifier: "MemberAction",
+  message: 'Expected an object whose field action is "add", "pin", "approve", "reject" or "retire"'
+})
 export type MemberAction = typeof MemberAction.Type

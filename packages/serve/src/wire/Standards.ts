@@ -42,7 +42,9 @@ export const telemetry = HttpApiGroup.make("telemetry")
         "Receive log records",
         "A record `gen_ai.evaluation.result` is a reward for the lease in its attribute `inspo.lease`, or of its span, if that was received before."
       )
-    )
+    ),
+    // An exporter of all signals sends them to one address. No metric is a reward.
+    HttpApiEndpoint.post("metrics", "/metrics", { success: [Schema.Json, bytes] }).annotate(OpenApi.Exclude, true)
   )
   .prefix("/v1")
   .middleware(Admission)

@@ -191,7 +191,6 @@ class TrainingRun:
                 raise self._stopped(f"got no leases of {cohort} within {self._retry_budget:g} s")
             some = requests[done : done + _MAX_LEASES]
             try:
-                # All remaining time: a late answer is abandoned, although other ranks may use its leases.
                 given = client.leases(
                     self.population,
                     some,

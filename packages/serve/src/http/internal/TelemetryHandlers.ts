@@ -45,6 +45,9 @@ export const layer = HttpApiBuilder.group(
       .handleRaw("logs", ({ request }) =>
         answered(request, { read: Otlp.logsOf, find: evaluations.ofLogs, rejected: "rejectedLogRecords" })
       )
+      .handleRaw("metrics", ({ request }) =>
+        answered(request, { read: () => Effect.succeed([]), find: () => [], rejected: "rejectedSpans" })
+      )
   })
 )
 

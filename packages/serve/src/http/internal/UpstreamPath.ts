@@ -18,7 +18,7 @@ export const of = (url: string): string | { readonly refused: string } | null =>
 export const hasPrompts = (path: string): boolean => prompting.has((segmentsOf(path) ?? []).join("/"))
 
 /** Telemetry, which this server receives itself. */
-const own: ReadonlySet<string> = new Set(["traces", "logs"])
+const own: ReadonlySet<string> = new Set(["traces", "logs", "metrics"])
 
 const prompting: ReadonlySet<string> = new Set(["chat/completions", "responses"])
 

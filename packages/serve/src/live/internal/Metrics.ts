@@ -1,8 +1,9 @@
 /** Measures populations, for Prometheus. */
 import type { State, Strategies } from "@inspo/cohorts"
-import type { JournalError } from "@inspo/journal"
+import type { Journal, JournalError } from "@inspo/journal"
 import { Clock, Context, Effect, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
+import type { PopulationStore } from "../../store/PopulationStore.ts"
 import { Outcome } from "../../wire/Lease.ts"
 import * as View from "../View.ts"
 
@@ -52,16 +53,42 @@ export const faults = Effect.fnUntraced(function* (kind: "storage" | "defect") {
   })
 })
 
-/** Those of a journal, except that another server has it. */
-export const storageFaults = Effect.map(
-  faults("storage"),
-  (note) =>
-    ({ message, reason }: JournalError) =>
-      reason === "fenced" || reason === "locked" ? Effect.void : note(`a command could not be stored: ${message}`)
-)
+/** Stores, and the journals of them, whose failures are counted and logged, except that another server has a journal. */
+export const countingFaults = Effect.map(faults("storage"), (note) => {
+  const counted = <A, R>(effect: Effect.Effect<A, JournalError, R>) =>
+    Effect.tapError(effect, ({ message, reason }) =>
+      reason === "fenced" || reason === "locked" ? Effect.void : note(`a journal could not be used: ${message}`)
+    )
+  const ofJournal = (journal: Journal.Interface): Journal.Interface => ({
+    meta: journal.meta,
+    append: (events) => counted(journal.append(events)),
+    read: counted(journal.read),
+    readFrom: (sequence, limit) => counted(journal.readFrom(sequence, limit)),
+    readIntact: counted(journal.readIntact),
+    putRecords: (kind, step, rows) => counted(journal.putRecords(kind, step, rows)),
+    commit: (events, records) => counted(journal.commit(events, records)),
+    getRecord: (kind, key) => counted(journal.getRecord(kind, key)),
+    getRecords: (kind, keys) => counted(journal.getRecords(kind, keys)),
+    listRecords: (kind, step) => counted(journal.listRecords(kind, step)),
+    recordKinds: counted(journal.recordKinds),
+    listKeys: (kind) => counted(journal.listKeys(kind)),
+    deleteRecords: (kinds, which) => counted(journal.deleteRecords(kinds, which)),
+    eraseDeleted: counted(journal.eraseDeleted),
+    charge: (entry) => counted(journal.charge(entry)),
+    reserve: (entries) => counted(journal.reserve(entries)),
+    settle: (settlements) => counted(journal.settle(settlements)),
+    ledger: counted(journal.ledger)
+  })
+  return (store: PopulationStore.Interface): PopulationStore.Interface => ({
+    names: counted(store.names),
+    make: (name) => Effect.map(counted(store.make(name)), ofJournal),
+    open: (name) => Effect.map(counted(store.open(name)), ofJournal),
+    remove: (name) => counted(store.remove(name))
+  })
+})
 
 const faulty = Metric.counter("inspo_faults_total", {
-  description: "Commands that could not be stored, and defects, by kind",
+  description: "Failures of storage, and defects, by kind",
   incremental: true
 })
 
