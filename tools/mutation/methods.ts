@@ -287,11 +287,7 @@ export const ofMethods: ReadonlyArray<Mutation> = [
   ofGroup("Agreement")("answer === null || alone", "answer === null", "singletons are rewarded"),
   ofGroup("Tournament")("other !== index", "true", "a rollout plays itself"),
   ofGroup("HistoryLength")("Math.min(0, f)", "f", "short failures are praised"),
-  ofGroup("HistoryLength")(
-    "Math.min(shortest ?? Infinity, ...lengths)",
-    "Math.min(...lengths)",
-    "the shortest length rises"
-  ),
+  ofGroup("HistoryLength")("length < 2 * best", "length < best", "a success of no more length is punished"),
   ofGroup("Budget")("Math.abs(length - announced)", "0", "a budget is no target"),
   ofGroup("Flawed")("? penalty * reward : 0", "? 0 : penalty * reward", "sound successes are punished"),
   ofGroup("Costs")("(prices[tool] ?? 0) * count", "prices[tool] ?? 0", "a second call is free"),

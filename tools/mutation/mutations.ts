@@ -217,7 +217,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   conclude("found.lower > 0", "found.mean > 0", "a difference within its interval is one"),
   conclude("lower <= upper ? { ...last", "true ? { ...last", "looks that exclude each other leave an empty interval"),
   conclude("asLarge / (permutations + 1)", "asLarge / (2 * permutations)", "the test of signs takes twice its risk"),
-  promptComparison("0.05 / (arms - 1)", "0.05", "each of several candidates takes the whole risk"),
+  promptComparison("0.05 / (arms.length - 1)", "0.05", "each of several candidates takes the whole risk"),
   promptComparison(
     "new Set([...(state.shown[at] ?? []), ...shown])",
     "new Set(shown)",
@@ -1038,7 +1038,7 @@ export const mutations: ReadonlyArray<Mutation> = [
     "a refused close holds back rewards"
   ),
   aiSdk(
-    "        await failed(error, params)\n        throw error\n      }\n    },\n    wrapStream",
+    "        await failed(params)\n        throw error\n      }\n    },\n    wrapStream",
     "        throw error\n      }\n    },\n    wrapStream",
     "a failed call leaves its lease open"
   ),
@@ -1046,7 +1046,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   transport("if (isFinal(last)) break", "break", "after a busy server the others are not asked"),
   transport(" / (urls.length - turn)", "", "a server that hangs uses the time of the next"),
   transport("if (!again || ", "if (again || ", "a connection that was closed meanwhile costs a lease"),
-  inspo("isUsable(await asking) || giveBack(answer)", "giveBack(answer)", "gives back a lease of another server"),
+  inspo("if (isUsable(await asking)) return", "", "gives back a lease of another server"),
+  inspo("requests.every(({ key }) => !key)", "true", "a late answer ends a conversation"),
   standby("where === address ? null : where", "null", "a standby does not know the active server"),
   register("        populations.delete(entry.name)\n", "", "a removed population is still named"),
   nodeSqlite(

@@ -30,5 +30,5 @@ export const ofStandards: ReadonlyArray<Mutation> = [
   traced("?? sessionOf.get(call.trace)", "", "the session of a trace is lost"),
   call('spoken.length === 0 ? "tool"', 'spoken.length < 0 ? "tool"', "a result of a tool is a question"),
   setup("tested.size + session.length <= most", "tested.size < most", "more cases are held out than calls can test"),
-  upstreamPath('["traces", "logs"]', "[]", "telemetry is passed on to the model's server")
+  upstreamPath('["traces", "logs", "metrics"]', "[]", "telemetry is passed on to the model's server")
 ]

@@ -82,7 +82,6 @@ const matches = ({ run, settings }: Row, word: string): boolean => {
 
 /** What rows are sorted by: a column, or a setting; a minus before it turns the order round. */
 export const columns = ["name", "state", "step", "reward", "tested", "rollouts", "last"] as const
-export type ColumnName = (typeof columns)[number]
 
 /** Sorted rows; those without a value are last in both directions, and equal ones keep their order. */
 export const sorted = (all: ReadonlyArray<Row>, sort: string): ReadonlyArray<Row> => {

@@ -195,10 +195,6 @@ export const SaveWeightsForSamplerRequest = Schema.Struct({
   ttl_seconds: maybe(Lifetime),
   user_metadata: Labels
 })
-export const SaveWeightsForSamplerResponse = Schema.Struct({
-  path: maybe(Schema.String),
-  sampling_session_id: maybe(Schema.String)
-})
 
 export const CreateSamplingSessionRequest = Schema.Struct({
   type: maybe(Schema.String),

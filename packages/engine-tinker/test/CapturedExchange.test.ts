@@ -43,7 +43,7 @@ const replies: ReadonlyArray<readonly [schema: Schema.Decoder<unknown>, reply: B
   ],
   [Wire.Future, { future_id: "2", status: "pending", request_id: "2" }],
   [
-    Wire.SaveWeightsForSamplerResponse,
+    Schema.Struct({ path: Schema.NullOr(Schema.String), sampling_session_id: Schema.String }),
     { path: null, type: "save_weights_for_sampler", sampling_session_id: "sampling_8ee43d51" }
   ],
   [

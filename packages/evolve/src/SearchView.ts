@@ -209,9 +209,7 @@ export const sentence = (
     `(at a risk of 5 % for all of them together).` +
     (largestPossibleGain < minimalGain
       ? ""
-      : callsNeeded === null
-        ? ` More calls would show or exclude ${points(minimalGain)} points.`
-        : ` About ${callsNeeded} calls of these prompts alone, on more cases where they run out, would show or exclude ${points(minimalGain)} points.`)
+      : ` ${callsNeeded === null ? "More calls" : `About ${callsNeeded} calls of these prompts alone, on more cases where they run out,`} would show or exclude ${points(minimalGain)} points.`)
   )
 }
 

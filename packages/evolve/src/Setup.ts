@@ -210,8 +210,7 @@ export const begin = (given: Given): Setup => {
 }
 
 /** The calls that are kept for the protected cases. */
-export const guardCalls = ({ guarded }: Pick<Setup, "guarded">): number =>
-  guarded.length === 0 ? 0 : Protected.reserved(guarded.length)
+export const guardCalls = ({ guarded }: Pick<Setup, "guarded">): number => Protected.reserved(guarded.length)
 
 const assertEnough = ({ calls, cases }: Given, leastCases: number, leastCalls: number): void => {
   if (cases < leastCases)

@@ -7,10 +7,10 @@ import { agreement } from "../src/group/Agreement.ts"
 import { budget } from "../src/group/Budget.ts"
 import { adaptiveTools, costs } from "../src/group/Costs.ts"
 import { flawed } from "../src/group/Flawed.ts"
-import { historyLength, nextShortest } from "../src/group/HistoryLength.ts"
+import { historyLength } from "../src/group/HistoryLength.ts"
 import { cosineLength, softOverlong } from "../src/group/Length.ts"
 import { repetition } from "../src/group/Repetition.ts"
-import { evenness, stability } from "../src/group/Stability.ts"
+import { stability } from "../src/group/Stability.ts"
 import { tournament } from "../src/group/Tournament.ts"
 
 const Whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -98,9 +98,6 @@ describe("rewards of groups", () => {
       historyLength.of([alone({ length: 40, shortest: 40 }), alone({ reward: 0, length: 40, shortest: 40 })]),
       [1, 0]
     )
-    const next = nextShortest(40, members) ?? Infinity
-    assert.isAtMost(next, 40)
-    assert.strictEqual(nextShortest(null, [{ reward: 0, length: 1 }]), null)
   })
 
   it("budget: is largest at the budget from above, and at most its best", () => {
@@ -239,9 +236,6 @@ describe("rewards of groups", () => {
         stability.of([alone({ answer: "a" }), alone({ answer: "a" }), alone({ answer: "b" })], weight),
         [1.25, 1.25, 1]
       )
-      const entropies = members.map(({ length }) => length)
-      assert.isTrue(evenness(entropies) >= 0 && evenness(entropies) <= 1)
-      assert.strictEqual(evenness([2, 2]), 1)
       assert.throws(() => stability.of(members), /no default/u)
     }
   )
@@ -251,7 +245,6 @@ describe("rewards of groups", () => {
       const reward = groupRewards.find((one) => one.name === name) ?? assert.fail(name)
       close(reward.of(group, constants), output)
     }
-    for (const { entropies, output } of golden.evenness) assert.closeTo(evenness(entropies), output, 1e-9)
   })
 })
 
@@ -275,8 +268,7 @@ const Golden = Schema.fromJsonString(
         group: Schema.Array(GoldenAttempt),
         output: Numbers
       })
-    ),
-    evenness: Schema.Array(Schema.Struct({ entropies: Numbers, output: Schema.Finite }))
+    )
   })
 )
 

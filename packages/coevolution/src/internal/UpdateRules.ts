@@ -33,7 +33,7 @@ const inputsExist: Rule = (algorithm) => {
       return refused(
         setting,
         of,
-        `another method, because a run has no ${of.needs}`,
+        `another method, because it needs ${of.needs}`,
         of.judge === undefined
           ? `Set ${setting} to ${instead}.`
           : `Name the judge's language model in ${setting}.model.`

@@ -21,12 +21,3 @@ export const historyLength = groupReward({
     return success + weight * (success === 1 ? Math.max(floor, f) : Math.min(0, f))
   })
 })
-
-/** The shortest success of a question after a group; it never rises. */
-export const nextShortest = (
-  shortest: number | null,
-  group: ReadonlyArray<{ readonly reward: number; readonly length: number }>
-): number | null => {
-  const lengths = group.flatMap(({ length, reward }) => (reward > 0 ? [length] : []))
-  return lengths.length === 0 ? shortest : Math.min(shortest ?? Infinity, ...lengths)
-}

@@ -21,10 +21,3 @@ export const stability = groupReward({
       return reward + (Method.required("stability", "weight", weight) * same) / Math.max(1, others.length)
     })
 })
-
-/** The paper's stability of the entropies of a group's responses: 1 less their mean gap over the largest one. */
-export const evenness = (entropies: ReadonlyArray<number>): number => {
-  const largest = Math.max(...entropies) - Math.min(...entropies)
-  const gaps = entropies.flatMap((a, i) => entropies.slice(i + 1).map((b) => Math.abs(a - b)))
-  return largest === 0 ? 1 : 1 - gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length / largest
-}
