@@ -20,7 +20,8 @@ export interface Arm {
 export interface StageContext {
   /** The study's config with the seed of this run. */
   readonly config: RunConfig
-  readonly results: (arm: string) => RunState.RunState
+  /** The stages of a needed arm, in order. */
+  readonly results: (arm: string) => ReadonlyArray<RunState.RunState>
   readonly earlier: ReadonlyArray<RunState.RunState>
   /** Where the policy of the stage before is, if the arm carries it. */
   readonly policy?: string | null
@@ -44,7 +45,7 @@ export const withBudgetOf = (
   name,
   description,
   needs: [other],
-  stages: [({ config, results }) => configure(config, budget(results(other).spent.rollouts))]
+  stages: [({ config, results }) => configure(config, spentIn(results(other), "rollouts"))]
 })
 
 /** Stages that begin with a change of the config of the study. */
@@ -82,22 +83,19 @@ export const unevaluated = (config: RunConfig): RunConfig => having(config, "eva
 export const rolloutsOf = ({ rollout, schedule, train }: RunConfig): number =>
   schedule.steps * train.batchSize * rollout.groupSize
 
-/** The budget: training and verification together. */
-export const budget = (spent: RunState.Spent[keyof RunState.Spent]): number => spent.train + spent.verification
+/** What stages spent on training and verification together. */
+export const spentIn = (stages: ReadonlyArray<RunState.RunState>, what: keyof RunState.Spent): number =>
+  stages.reduce((sum, { spent }) => sum + spent[what].train + spent[what].verification, 0)
 
 /** The text of the best instruction of a finished run. */
 export const bestText = ({ instructions, phase }: RunState.RunState): string | undefined =>
   phase._tag === "Finished" ? instructions.find(({ id }) => id === phase.best)?.text : undefined
 
 /** The instruction that the stages so far found. */
-export const found = ({ config, earlier }: StageContext): string => {
+export const found = ({ config, earlier }: Pick<StageContext, "config" | "earlier">): string => {
   const last = earlier.at(-1)
   return (last && bestText(last)) ?? config.seedInstruction
 }
-
-/** The rollouts of the stages so far. */
-export const spentIn = ({ earlier }: StageContext): number =>
-  earlier.reduce((sum, { spent }) => sum + budget(spent.rollouts), 0)
 
 /** Comparisons of an arm with each of some others. */
 export const against = (left: string, others: ReadonlyArray<string>) => others.map((right) => [left, right] as const)

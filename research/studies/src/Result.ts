@@ -4,7 +4,7 @@ import { Group, MarkdownText } from "@inspo/domain"
 import { Exact } from "@inspo/statistics"
 import { Report, share } from "@inspo/dashboard"
 import { Number } from "effect"
-import { type Arm, bestText, budget } from "./Arm.ts"
+import { type Arm, bestText, spentIn } from "./Arm.ts"
 import * as Curves from "./Curves.ts"
 import { estimated, interval, orDash, points, table } from "./Format.ts"
 import * as Paired from "./Paired.ts"
@@ -106,8 +106,8 @@ export const seedResult = (
     underFirst: underFirst === undefined ? null : counted(underFirst).mean,
     toolCalls: Number.sumAll(groups.map(({ toolCalls }) => meanOf(toolCalls))) / groups.length,
     steps: Number.sumAll(stages.map(({ step }) => step)),
-    rollouts: Number.sumAll(stages.map(({ spent }) => budget(spent.rollouts))),
-    tokens: Number.sumAll(stages.map(({ spent }) => budget(spent.tokens))),
+    rollouts: spentIn(stages, "rollouts"),
+    tokens: spentIn(stages, "tokens"),
     instruction: bestText(last) ?? "",
     bySource: Object.fromEntries(
       [...Map.groupBy(groups, ({ dataSource }) => dataSource)]

@@ -78,7 +78,7 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
   )
   for (const [index, seed] of seeds.entries()) {
     const config = { ...base, randomSeed: seed }
-    const finished = new Map<string, RunState.RunState>()
+    const finished = new Map<string, ReadonlyArray<RunState.RunState>>()
     for (const arm of chosen.filter((one) => isMain(study, one) || furtherSeeds.has(seed))) {
       yield* host.print([`${arm.name}, seed ${seed} (${index + 1} of ${seeds.length}): ${arm.description}`])
       const directories = arm.stages.map((_, stage) => directoryOf(out, arm, seed, stage))
@@ -87,12 +87,11 @@ export const runStudy = Effect.fn("RunStudy.runStudy")(function* <E, R>(host: Ho
         results: (name) => Invariant.get(finished, name, `what ${arm.name} needs, the result`)
       })
       const result = yield* resultOf(host, study, seed, stages, directories)
-      const state = stages.at(-1)
-      if (result === null || state === undefined)
+      if (result === null)
         return yield* new StudyFailure({
           problem: `The run of ${arm.name} with seed ${seed} ended without a result.`
         })
-      finished.set(arm.name, state)
+      finished.set(arm.name, stages)
       found.get(arm.name)?.push(result)
       const elapsed = ((yield* Clock.currentTimeMillis) - launchedAt) / 1000
       yield* host.print([line(study, result, elapsed)])

@@ -16,7 +16,7 @@ const configs = (config: RunConfig) =>
   trainedLetter.arms.map(({ name, stages }) => {
     const made = stages.reduce<ReadonlyArray<RunConfig>>(
       (earlier, configure) =>
-        earlier.concat(configure({ config, earlier: earlier.map(spending), results: () => RunState.unstarted })),
+        earlier.concat(configure({ config, earlier: earlier.map(spending), results: () => [RunState.unstarted] })),
       []
     )
     return { name, stages: made }

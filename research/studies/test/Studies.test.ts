@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Presets, type RunConfig } from "@inspo/config"
 import { RunState, inconsistency } from "@inspo/coevolution"
 import { catalogue } from "../src/Catalogue.ts"
-import type { Arm } from "../src/Arm.ts"
+import { type Arm, rolloutsOf } from "../src/Arm.ts"
 import { studies } from "../src/Studies.ts"
 import { arena, arenaTuning } from "../src/studies/Arena.ts"
 
@@ -16,7 +16,7 @@ const spent: RunState.RunState = {
 }
 
 const configs = (arm: Arm, config: RunConfig): ReadonlyArray<RunConfig> =>
-  arm.stages.map((configure) => configure({ config, results: () => spent, earlier: [spent] }))
+  arm.stages.map((configure) => configure({ config, results: () => [spent], earlier: [spent] }))
 
 describe.each(studies)("$name", ({ arms, claims = [], comparisons, dial, main = [] }) => {
   const names = arms.map(({ name }) => name)
@@ -51,6 +51,25 @@ describe("studies", () => {
       assert.deepStrictEqual(known.get(arm.name) ?? own, own, arm.name)
       known.set(arm.name, own)
     }
+  })
+
+  it("give an arm the tokens of another by what all of its own stages took", () => {
+    const arm = studies.flatMap(({ arms }) => arms).find(({ name }) => name === "together-instruction-first-tokens")
+    const of = (train: number, tokens: number): RunState.RunState => ({
+      ...spent,
+      spent: {
+        rollouts: { ...RunState.unstarted.spent.rollouts, train },
+        tokens: { ...RunState.unstarted.spent.tokens, train: tokens }
+      }
+    })
+    const results = (name: string) =>
+      name === "together-evolved" ? [of(5200, 780_000)] : [of(1200, 60_000), of(4000, 460_000)]
+    const [, last] = (arm?.stages ?? []).map((configure) =>
+      configure({ config: Presets.quick, results, earlier: [of(1200, 60_000)] })
+    )
+    const rollouts = last === undefined ? 0 : rolloutsOf(last)
+    // 520,000 tokens for 5,200 rollouts are 100 a rollout.
+    assert.closeTo(rollouts, 7800 - 1200, Presets.quick.train.batchSize * Presets.quick.rollout.groupSize)
   })
 
   it("draw into separate files, since they may share a directory", () => {

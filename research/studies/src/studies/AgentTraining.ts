@@ -1,6 +1,6 @@
 import { type RunConfig, staticConfig } from "@inspo/config"
 import type { AgentChoice } from "@inspo/rollout"
-import { type Arm, budget } from "../Arm.ts"
+import { type Arm, spentIn } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { shortened } from "./Together.ts"
 
@@ -79,7 +79,7 @@ function atTokensOf(reference: string, arm: Arm): Arm {
     description: `${arm.description}, at the tokens of ${baseline}`,
     needs: [reference, arm.name],
     stages: arm.stages.map((configure) => (context) => {
-      const tokens = (name: string) => Math.max(1, budget(context.results(name).spent.tokens))
+      const tokens = (name: string) => Math.max(1, spentIn(context.results(name), "tokens"))
       return shortened(configure(context), tokens(reference) / tokens(arm.name))
     })
   }

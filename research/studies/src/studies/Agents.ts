@@ -1,6 +1,6 @@
 import { type RunConfig, algorithmOf, staticConfig, withAlgorithm } from "@inspo/config"
 import { Ablations } from "@inspo/coevolution"
-import { type Arm, bestText, having, single, withBudgetOf } from "../Arm.ts"
+import { type Arm, found, having, single, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import * as World from "../worlds/World.ts"
 import { inWorld } from "./Worlds.ts"
@@ -78,7 +78,7 @@ const others = agents.flatMap((agent): ReadonlyArray<Arm> => [
         name: `agents-${agent}-with-${other}`,
         description: `${agent} uses the instruction that evolved for ${other}`,
         needs: [from],
-        stages: [({ config, results }) => asked(config, agent, bestText(results(from)) ?? config.seedInstruction)]
+        stages: [({ config, results }) => asked(config, agent, found({ config, earlier: results(from) }))]
       }
     })
 ])

@@ -171,7 +171,7 @@ const weightsPromptWeights: Arm = {
       engine: { ...config.engine, model: policy }
     }),
     (context) => ({
-      ...staticConfig(context.config, rolloutsOf(context.config) - spentIn(context)),
+      ...staticConfig(context.config, rolloutsOf(context.config) - spentIn(context.earlier, "rollouts")),
       engine: { ...context.config.engine, model: context.policy ?? null },
       seedInstruction: found(context)
     })

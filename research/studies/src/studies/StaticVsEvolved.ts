@@ -2,7 +2,7 @@ import { type RunConfig, staticConfig } from "@inspo/config"
 import type { Ablations } from "@inspo/coevolution"
 import { fileURLToPath } from "node:url"
 import { ClauseBank } from "@inspo/reflection"
-import { type Arm, against, budget, having, single, withBudgetOf } from "../Arm.ts"
+import { type Arm, against, having, single, spentIn, withBudgetOf } from "../Arm.ts"
 import type { Study } from "../Study.ts"
 import { evolved, randomProposer, staticArm, without } from "./Arms.ts"
 import { orders } from "./Together.ts"
@@ -17,9 +17,9 @@ const staticEqualTokens: Arm = {
   needs: ["evolved", "static"],
   stages: [
     ({ config, results }) => {
-      const { spent } = results("static")
-      const tokensPerRollout = spent.tokens.train / Math.max(1, spent.rollouts.train)
-      return staticConfig(config, Math.round(budget(results("evolved").spent.tokens) / Math.max(1, tokensPerRollout)))
+      const own = results("static")
+      const tokensPerRollout = spentIn(own, "tokens") / Math.max(1, spentIn(own, "rollouts"))
+      return staticConfig(config, Math.round(spentIn(results("evolved"), "tokens") / Math.max(1, tokensPerRollout)))
     }
   ]
 }
@@ -38,7 +38,7 @@ const instructionFirst: Arm = {
   name: "instruction-first",
   description: orders["instruction-first"].description,
   needs: ["evolved"],
-  stages: orders["instruction-first"].stages(({ results }) => budget(results("evolved").spent.rollouts), false)
+  stages: orders["instruction-first"].stages(({ results }) => spentIn(results("evolved"), "rollouts"), false)
 }
 
 const permutedCredit: Arm = single(

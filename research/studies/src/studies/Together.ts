@@ -3,7 +3,6 @@ import {
   type Arm,
   against,
   beginningWith,
-  budget,
   endingWith,
   found,
   having,
@@ -72,7 +71,7 @@ export const orders = {
         return instructionStage(config, other ? Math.round(evolveUntil / 2) : evolveUntil)
       },
       (context) => ({
-        ...staticConfig(context.config, rollouts(context) - spentIn(context)),
+        ...staticConfig(context.config, rollouts(context) - spentIn(context.earlier, "rollouts")),
         seedInstruction: found(context)
       })
     ]
@@ -91,7 +90,7 @@ export const orders = {
         return instructionStage(context.config, Math.round(steps * (other ? 1 / 10 : 1 / 4)) - 5)
       },
       (context) => ({
-        ...policyThenInstruction(context.config, rollouts(context) - spentIn(context), 2 / 3),
+        ...policyThenInstruction(context.config, rollouts(context) - spentIn(context.earlier, "rollouts"), 2 / 3),
         seedInstruction: found(context)
       })
     ]
@@ -161,10 +160,9 @@ const atTokens = (order: Name): Arm =>
   armOf(order, `together-${order}-tokens`, tuned[order], {
     needs: [reference, `together-${order}`],
     rollouts: ({ results }) => {
-      const own = results(`together-${order}`).spent
-      return Math.round(
-        (budget(results(reference).spent.tokens) * Math.max(1, budget(own.rollouts))) / Math.max(1, budget(own.tokens))
-      )
+      const spent = (name: string, what: "rollouts" | "tokens") => Math.max(1, spentIn(results(name), what))
+      const own = `together-${order}`
+      return Math.round((spent(reference, "tokens") * spent(own, "rollouts")) / spent(own, "tokens"))
     }
   })
 
