@@ -36,7 +36,7 @@ describe("the text that is revised", () => {
     "is each in turn until answers differ",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 8 }))],
     ([count]) => {
-      let texts: ReadonlyArray<string> = []
+      const texts: Array<string> = []
       for (let turn = 0; turn < count; turn++) {
         const next = RevisedText.next(
           known(texts, () => 0.5),
@@ -44,7 +44,7 @@ describe("the text that is revised", () => {
           seed
         )
         assert.strictEqual(next, ["a", "b", "c"][turn % 3])
-        texts = [...texts, next ?? ""]
+        texts.push(next ?? "")
       }
     }
   )

@@ -301,3 +301,8 @@ const leaves = (path: string, value: Schema.Json): Readonly<Record<string, Schem
     : Object.fromEntries(
         Object.entries(value).flatMap(([name, child]) => Object.entries(leaves(`${path}.${name}`, child)))
       )
+
+// Names for the types in declarations of programs: TypeScript names none that is only inferred.
+export type { InvalidRequest } from "../wire/Errors.ts"
+export type { Unavailable } from "../wire/internal/Refusals.ts"
+export type { NewPopulation } from "../wire/Population.ts"
