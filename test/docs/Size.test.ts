@@ -3,12 +3,12 @@ import { sizes } from "../../tools/docs/size.ts"
 
 /** What the counts may be at most. Lower a bound with what it bounds; a raised one needs a reason in its commit. */
 const bounds: ReturnType<typeof sizes> = {
-  "lines of the product": 99_530,
+  "lines of the product": 99_540,
   "files of fewer than 15 lines": 16,
   "settings of a run": 76,
   "settings of a served population alone": 14,
   "paths of exports": 95,
-  "words of documents": 59_290,
+  "words of documents": 59_240,
   "words of README.md": 700,
   "sentences of more than 20 words": 60
 }
