@@ -342,7 +342,11 @@ describe("inspo compare", { timeout: testTimeout, tags: "runs" }, () => {
     { args: ["prompt.txt", "git:nowhere:prompt.txt"], says: "expected git:REV:PATH" },
     { args: ["prompt.txt", "good.txt", "--aa"], says: "--aa compares a prompt with itself" },
     { args: ["prompt.txt", "good.txt", "--at-most", "usd"], says: "--at-most is usd" },
-    { args: ["prompt.txt", "good.txt", "--margin", "0"], says: "--margin is 0" }
+    { args: ["prompt.txt", "good.txt", "--margin", "0"], says: "--margin is 0" },
+    {
+      args: ["prompt.txt", "good.txt", "--budget", "0.00001", "--price", "1/1"],
+      says: "--budget is 0.00001; expected at least"
+    }
   ])("refuses $args in one paragraph, and starts nothing", ({ args, says }) =>
     Effect.gen(function* () {
       const server = yield* model()

@@ -546,6 +546,18 @@ describe("inspo evolve", { timeout: testTimeout, tags: "runs" }, () => {
     ["a missing column", ["--expected", "answer"], 'cases.csv, row 1: there is no column "answer"'],
     ["no number", ["--score", "number"], 'cases.csv, row 1, column "expected" is "yes"; expected a number'],
     ["no rubric", ["--score", "judge"], "--rubric is missing"],
+    [
+      "a tolerance below 0",
+      ["--score", "number", "--tolerance", "-1"],
+      "--tolerance is -1; expected a number of at least 0"
+    ],
+    ["examples of patterns", ["--score", "pattern", "--examples"], "--examples is given with --score pattern"],
+    ["a price to lower that is unknown", ["--aim", "cheaper"], "--aim is cheaper, and the price of m is not known"],
+    [
+      "a replacement that is to be better",
+      ["--from", "openai+http://127.0.0.1:1#old", "--require", "better"],
+      "--require is better; expected no-worse"
+    ],
     ["a directory with other files", ["--out", "taken"], "--out is taken, which has other files"]
   ] as const)("says what is wrong: %s", ([, more, part]) =>
     Effect.gen(function* () {
