@@ -17,10 +17,13 @@ export interface Standing {
 /** Whether a case says of itself that it is protected, in a field of that name. */
 export const isProtected = (one: unknown): boolean => markOf(one) === "true"
 
+/** Whether a case says that it is protected, or that it is not, or nothing of it. */
+export const isMarked = (one: unknown): boolean => ["", "true", "false"].includes(markOf(one))
+
 /** Refuses a case that says neither that it is protected nor that it is not. */
 export const assertMarks = (cases: ReadonlyArray<unknown>): void => {
   for (const [index, one] of cases.entries())
-    if (!["", "true", "false"].includes(markOf(one))) {
+    if (!isMarked(one)) {
       const expected = "true or false; give a field that means something else another name"
       InvalidInput.refuse({ where: "cases", field: `protected of case ${index + 1}`, value: markOf(one), expected })
     }
@@ -48,7 +51,8 @@ export const most = (count: number, risk: number): number =>
   count === 0 ? 0 : 3 * Math.ceil(Math.log2((4 * count) / risk))
 
 /** The calls that are kept for it: all cases once, and one that is lost for certain. */
-export const reserved = (count: number): number => 2 * (least * count + most(count, riskOfSearch) / 3)
+export const reserved = ({ length: count }: ReadonlyArray<number>): number =>
+  2 * (least * count + most(count, riskOfSearch) / 3)
 
 /** The risk with which a search refuses its finalist. */
 export const riskOfSearch = 0.05

@@ -13,7 +13,7 @@ import * as Evidence from "./Evidence.ts"
 import * as Protected from "./Protected.ts"
 import * as RevisedText from "./RevisedText.ts"
 import * as Spent from "./Spent.ts"
-import { every, guardCalls, mostMembers, probes, type Setup, testScores, testShare } from "./Setup.ts"
+import { every, mostMembers, probes, type Setup, testScores, testShare } from "./Setup.ts"
 
 export interface State extends Spent.Spent {
   readonly setup: Setup
@@ -221,7 +221,7 @@ export const guardOf = ({ ended, guards, setup }: State): Protected.Standing =>
 /** The most calls of the agent that the round in progress may still make: those before the test leave it its share. */
 export const mostCalls = ({ made, round, setup }: State): number => {
   const tested = round?.kind === "test" ? 0 : 2 * setup.test.length
-  return Math.max(0, setup.calls - made - tested - (round?.kind === "search" ? guardCalls(setup) : 0))
+  return Math.max(0, setup.calls - made - tested - (round?.kind === "search" ? Protected.reserved(setup.guarded) : 0))
 }
 
 /** The original, and the members besides it. */
@@ -340,7 +340,7 @@ const hasCases = (state: State): boolean =>
 
 /** The calls that the search can still make, so that the test remains affordable. */
 const searchCallsLeft = (state: State): number =>
-  state.isCut ? 0 : callsLeft(state) - testCalls(state) - guardCalls(state.setup)
+  state.isCut ? 0 : callsLeft(state) - testCalls(state) - Protected.reserved(state.setup.guarded)
 
 /** Where US dollars allow fewer calls than the budget of calls, the test gets its share of those. */
 const testCalls = (state: State): number =>

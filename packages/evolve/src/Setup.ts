@@ -194,7 +194,7 @@ export const begin = (given: Given): Setup => {
   const value = `in ${tested} sessions that fit into the final test`
   const expected = `at least ${leastTested}, by smaller sessions or more calls: fewer show nothing`
   if (tested < leastTested) InvalidInput.refuse({ where, field: "cases", value, expected })
-  const kept = guardCalls(setup)
+  const kept = Protected.reserved(setup.guarded)
   // The search gets as many calls as are kept, and the test its share or half of the cases twice.
   const least = Math.ceil(
     2 * kept + Math.min(2 * Math.floor(given.cases / 2), (testShare * 2 * kept) / (1 - testShare))
@@ -208,9 +208,6 @@ export const begin = (given: Given): Setup => {
     })
   return setup
 }
-
-/** The calls that are kept for the protected cases. */
-export const guardCalls = ({ guarded }: Pick<Setup, "guarded">): number => Protected.reserved(guarded.length)
 
 const assertEnough = ({ calls, cases }: Given, leastCases: number, leastCalls: number): void => {
   if (cases < leastCases)

@@ -199,7 +199,7 @@ const expectedOf = (one: unknown): string | null => {
 
 // Names for the types in declarations of programs: TypeScript names none in a namespace.
 export type { StoredComparison } from "./Compare.ts"
-export type { Cluster } from "./Evidence.ts"
+export type { Answers, Cluster } from "./Evidence.ts"
 export type { State } from "./Search.ts"
 export type { Aim } from "./SearchView.ts"
 export type { Stored } from "./Stored.ts"

@@ -21,9 +21,10 @@ import { junit } from "./JUnit.ts"
 /** Compares, and leaves its files in a directory. */
 export const compare = Effect.fn("Compare.compare")(function* (input: CompareTask.CompareInput) {
   const task = yield* CompareTask.load(input)
-  const models = yield* connected(task)
-  const costs = task.jobs.flatMap((job) => task.arms.map((arm) => atMost(models, input, arm, job)))
-  yield* Task.assertPays(task.settings.usd, costs)
+  const models = yield* connected(task, input)
+  yield* Task.assertPays(task.settings.usd, () =>
+    task.jobs.flatMap((job) => task.arms.map((arm) => models.atMost(arm, job)))
+  )
   yield* Directory.claim(task.directory, "inspo compare")
   const reporter = yield* Reporter.make(input)
   const result = yield* compared(task, input, models, reporter)
@@ -46,16 +47,18 @@ interface Models {
   /** The model that answers; null where an agent outside does. */
   readonly agentOf: (prompt: Prompt) => Model.Model | null
   readonly judge: Model.Model | null
+  /** The most that a call and its score can cost. */
+  readonly atMost: (prompt: Prompt, job: Job) => number
 }
 
 /** The models, after their servers were found. */
-const connected = Effect.fnUntraced(function* (task: CompareTask.CompareTask) {
-  const { agents, jobs, judge, keyOf, outside, priceOf } = task
+const connected = Effect.fnUntraced(function* (task: CompareTask.CompareTask, input: CompareTask.CompareInput) {
+  const { agents, jobs, keyOf, outside, priceOf } = task
   const all = new Map<string, Model.Model>()
   const answering = outside === null ? agents : []
   for (const [flag, names] of [
     ["--model", answering],
-    ["--judge", judge !== null && jobs.some(isJudged) ? [judge] : []]
+    ["--judge", task.judge !== null && jobs.some(isJudged) ? [task.judge] : []]
   ] as const)
     for (const name of names) {
       if (all.has(name.text)) continue
@@ -64,19 +67,21 @@ const connected = Effect.fnUntraced(function* (task: CompareTask.CompareTask) {
       all.set(name.text, model)
     }
   const named = (text: string | undefined) => (text === undefined ? null : (all.get(text) ?? null))
+  const agentOf = (prompt: Prompt) => named(CompareTask.modelOf(task, prompt)?.text)
+  const judge = named(task.judge?.text)
   return {
-    agentOf: (prompt: Prompt) => named(CompareTask.modelOf(task, prompt)?.text),
-    judge: named(judge?.text)
+    agentOf,
+    judge,
+    atMost: (prompt, job) => Scoring.callAtMost({ agent: agentOf(prompt), judge }, textOf(prompt), job, input.maxTokens)
   } satisfies Models
 }, Effect.provide(FetchHttpClient.layer))
 
 const compared = Effect.fnUntraced(function* (
   task: CompareTask.CompareTask,
   input: CompareTask.CompareInput,
-  models: Models,
+  { agentOf, atMost, judge }: Models,
   reporter: Reporter.Reporter
 ) {
-  const { agentOf, judge } = models
   const services = yield* Effect.context<Effect.Services<ReturnType<typeof Scoring.scoreReply>>>()
   const run = Effect.runPromiseWith(services)
   const { arms, cases, directory, jobs, settings } = task
@@ -110,7 +115,7 @@ const compared = Effect.fnUntraced(function* (
           run(Scoring.scoreReply(judge, output, jobOf(one), spend), { signal: stop }),
         // What an agent outside costs is known only from its answers.
         ...(outside === null && isPriced
-          ? { atMost: (prompt: Prompt, one: Job["case"]) => atMost(models, input, prompt, jobOf(one)) }
+          ? { atMost: (prompt: Prompt, one: Job["case"]) => atMost(prompt, jobOf(one)) }
           : {}),
         ...(input.workers > 8 ? { concurrency: input.workers } : {}),
         margin: settings.margin,
@@ -142,13 +147,6 @@ const compared = Effect.fnUntraced(function* (
 })
 
 const textOf = (prompt: Prompt) => (typeof prompt === "string" ? prompt : (prompt["prompt"] ?? ""))
-
-/** The most that a call and its score can cost; the prices are known where there is a budget. */
-const atMost = ({ agentOf, judge }: Models, { maxTokens }: CompareTask.CompareInput, prompt: Prompt, job: Job) =>
-  (agentOf(prompt)?.atMost(messages(textOf(prompt), job), maxTokens) ?? 0) +
-  (Scoring.atMost(judge, job, charactersPerToken * maxTokens) ?? 0)
-
-const charactersPerToken = 3
 
 const line = ({ budget, cached, calls, cases, of, usd }: CompareProgress, isPriced: boolean): string =>
   [

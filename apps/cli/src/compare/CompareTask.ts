@@ -1,7 +1,7 @@
 /** What `inspo compare` is asked for: read from flags, files and commits, and checked, without a request to any server. */
 import { parse as parsePath } from "node:path"
 import type { CompareOptions, Prompt } from "@inspo/evolve"
-import { Comparison } from "@inspo/evolve/parts"
+import { Comparison, Protected } from "@inspo/evolve/parts"
 import { ModelName, type ProposerModel } from "@inspo/reflection"
 import { Array as Arr, Effect, FileSystem, Option, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -66,7 +66,7 @@ export const load = Effect.fn("CompareTask.load")(function* (input: CompareInput
   const arms = yield* armsOf(input, prompts, agents)
   const { cases, jobs } = Task.distinct(all)
   const own = input.atMost.length === 0 ? {} : { constraints: input.atMost }
-  const guarded = jobs.flatMap((job, at) => (job.case.protected === true ? [at] : []))
+  const guarded = Protected.indices(jobs.map((job) => job.case))
   const settings = yield* Task.checked(
     () =>
       Comparison.make(

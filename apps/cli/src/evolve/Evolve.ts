@@ -43,8 +43,9 @@ export const evolve = Effect.fn("Evolve.evolve")(function* (input: Task.EvolveIn
     return yield* Reporter.print(plan, (columns) => [...Plan.lines(plan, columns), ...graderOf(task)])
   }
   const models = yield* connected(task)
-  const most = task.jobs.map((job) => atMost(models, input.maxTokens, task.prompt, job))
-  yield* Task.assertPays(task.setup.usd, most)
+  const { agent, writer: judge } = models
+  const costOf = (job: Job) => Scoring.callAtMost({ agent, judge }, task.prompt, job, input.maxTokens)
+  yield* Task.assertPays(task.setup.usd, () => task.jobs.map(costOf))
   yield* Directory.claim(task.directory, "inspo evolve")
   const reporter = yield* Reporter.make(input)
   const unpriced = Prices.unknown(
@@ -150,7 +151,7 @@ const searched = Effect.fnUntraced(function* (
       return { end, text }
     }
   const atMostOf = (by: Model.Model | null) => (prompt: Given, one: Job["case"]) =>
-    atMost({ agent: by, writer }, maxTokens, whole(prompt), jobOf(one))
+    Scoring.callAtMost({ agent: by, judge: writer }, whole(prompt), jobOf(one), maxTokens)
   const result = yield* Effect.tryPromise({
     try: (signal) =>
       search<Given, Job["case"], Scoring.Output>({
@@ -230,18 +231,6 @@ const settingsOf = ({ aim, calls, minimalGain, randomSeed, usd }: Task.Task["set
   ...(aim === undefined ? {} : { margin: aim.margin, saving: aim.saving }),
   ...(aim === undefined || aim.what === "no-worse" ? {} : { aim: aim.what })
 })
-
-/** The most that a call and its score can cost; the prices are known where there is a budget. */
-const atMost = (
-  { agent, writer }: Pick<Models, "agent" | "writer">,
-  maxTokens: number,
-  prompt: string,
-  job: Job
-): number =>
-  (agent?.atMost(messages(prompt, job), maxTokens) ?? 0) +
-  (Scoring.atMost(writer, job, charactersPerToken * maxTokens) ?? 0)
-
-const charactersPerToken = 3
 
 /** A proposal, as long as the rest of the budget allows. */
 const propose = (

@@ -1,6 +1,6 @@
 /** How a search divides its budget, and what it can cost, before anything is spent. */
 import { dollars } from "@inspo/evolve/SearchView"
-import { Setup } from "@inspo/evolve/parts"
+import { Protected, Setup } from "@inspo/evolve/parts"
 import { Text, count } from "@inspo/report"
 import { Prices, type ProposerModel } from "@inspo/reflection"
 import { Chat } from "@inspo/domain"
@@ -48,7 +48,7 @@ export const make = (input: PlanInput): Plan => {
   const { agent, isProposing, jobs, maxTokens, outside, prompt, proposer, proposerKind, repeated, setup } = input
   const { calls, opening, search, test } = setup
   const tested = 2 * test.length
-  const guarded = Setup.guardCalls(setup)
+  const guarded = Protected.reserved(setup.guarded)
   const mean = (sizes: ReadonlyArray<number>) => sizes.reduce((sum, one) => sum + one, 0) / Math.max(1, sizes.length)
   const size = mean(jobs.map((job) => Chat.estimateTokens(textOf(prompt, job))))
   // An answer is asked for again once, and a proposer that learns first asks for what to learn.

@@ -1,6 +1,6 @@
 /** Test cases from the rows of a file. */
 import { Question } from "@inspo/domain"
-import { Judged } from "@inspo/evolve/parts"
+import { Judged, Protected } from "@inspo/evolve/parts"
 import { Option, Schema } from "effect"
 import { usageError } from "../Failure.ts"
 import { type Case, type Check, fault, type Job } from "./Job.ts"
@@ -47,15 +47,14 @@ export const jobs = (
       { role: "user" as const, text: last }
     ]
     const expected = row[columns.expected]
-    const mark = row["protected"]?.trim().toLowerCase() ?? ""
-    if (!["", "true", "false"].includes(mark))
+    if (!Protected.isMarked(row))
       return refuse("protected", "true or false; give a column that means something else another name")
     const session = row["session"]?.trim() ?? ""
     const fields = columns.isWhole === true ? fieldsOf(row, columns) : {}
     const about = {
       input,
       ...fields,
-      ...(mark === "true" ? { protected: true } : {}),
+      ...(Protected.isProtected(row) ? { protected: true } : {}),
       ...(session === "" ? {} : { session })
     }
     if (scoring?.kind !== "built-in")

@@ -4,7 +4,7 @@ import { Invariant, PlainText } from "@inspo/domain"
 import { ChildProgram, type OutsideAgent } from "@inspo/outside"
 import { Effect, Schema, Struct } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
-import type { Check, Job } from "./Job.ts"
+import { type Check, type Job, messages } from "./Job.ts"
 import type { Answer, Model, ModelFailed } from "./Model.ts"
 import * as PromptfooScore from "./PromptfooScore.ts"
 
@@ -56,15 +56,22 @@ export const score = Effect.fn("Scoring.score")(function* (
   return { ...Scorers.mean(found), score: weight > 0 ? total / weight : 0 }
 })
 
-/** The most that a judge can cost for an output of so many characters; null if its price is not known. */
-export const atMost = (judge: Model | null, job: Job, characters: number): number | null => {
-  const prices = job.checks.map((check) =>
-    check.kind === "judge" && judge !== null
-      ? judge.atMost(conversation(check.rubric, "x".repeat(characters), job), maxVerdictTokens)
-      : 0
-  )
-  return prices.reduce((sum: number | null, one) => (sum === null || one === null ? null : sum + attempts * one), 0)
+/** The most that an answer of so many tokens can cost with its score; what has no known price counts as nothing. */
+export const callAtMost = (
+  { agent, judge }: { readonly agent: Model | null; readonly judge: Model | null },
+  prompt: string,
+  job: Job,
+  tokens: number
+): number => {
+  const verdicts = job.checks.map((check) => {
+    if (check.kind !== "judge") return 0
+    const asked = conversation(check.rubric, "x".repeat(charactersPerToken * tokens), job)
+    return judge?.atMost(asked, maxVerdictTokens) ?? 0
+  })
+  return verdicts.reduce((sum, one) => sum + attempts * one, agent?.atMost(messages(prompt, job), tokens) ?? 0)
 }
+
+const charactersPerToken = 3
 
 export const maxVerdictTokens = 2048
 

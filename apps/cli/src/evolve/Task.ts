@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { parse as parsePath } from "node:path"
 import { InvalidInput, Invariant } from "@inspo/domain"
-import { Cases, Sessions, Setup } from "@inspo/evolve/parts"
+import { Cases, Protected, Sessions, Setup } from "@inspo/evolve/parts"
 import { OutsideAgent } from "@inspo/outside"
 import { type Learners, ModelName, Prices, type ProposerModel } from "@inspo/reflection"
 import { Credentials } from "@inspo/tracking"
@@ -109,7 +109,7 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
     Setup.begin({
       prompt,
       cases: jobs.length,
-      guarded: jobs.flatMap((job, at) => (job.case.protected === true ? [at] : [])),
+      guarded: Protected.indices(jobs.map((job) => job.case)),
       sessions: Sessions.of(jobs.map((job) => job.case)),
       calls: input.calls,
       usd,
@@ -146,9 +146,10 @@ export const load = Effect.fn("Task.load")(function* (input: EvolveInput) {
 })
 
 /** The budget must pay at least one call, of which each can cost so much. */
-export const assertPays = (usd: number | null, costs: ReadonlyArray<number>): Effect.Effect<void, UsageError> => {
-  const most = Math.max(...costs)
-  return usd === null || most <= usd
+export const assertPays = (usd: number | null, costs: () => ReadonlyArray<number>): Effect.Effect<void, UsageError> => {
+  if (usd === null) return Effect.void
+  const most = costs().reduce((one, other) => Math.max(one, other), 0)
+  return most <= usd
     ? Effect.void
     : Effect.fail(
         usageError(

@@ -89,7 +89,8 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
   const config = staticConfig(options.config, state.spent.rollouts.train + state.spent.rollouts.verification)
   const key = cacheKey(config, { engine: started?.engine ?? "", data: loaded.data.fingerprint, code })
   const local = `${directory}/../baselines.jsonl`
-  for (const file of isCacheable(config) ? [shipped, local] : []) {
+  const isKept = isCacheable(config)
+  for (const file of isKept ? [shipped, local] : []) {
     const known = (yield* readJsonLines(file, Result)).find((result) => result.key === key)
     if (known !== undefined) return { ...known.baseline, source: "cache" as const }
   }
@@ -128,8 +129,7 @@ export const baseline = Effect.fn("Baseline.baseline")(function* (
     }))
   )
   // Other runs are compared with an undisturbed arm.
-  if (trained.degraded.length === 0 && isCacheable(config))
-    yield* appendFile(local, jsonLines([{ key, baseline: found }]))
+  if (isKept && trained.degraded.length === 0) yield* appendFile(local, jsonLines([{ key, baseline: found }]))
   return found
 })
 

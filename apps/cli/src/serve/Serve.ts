@@ -145,8 +145,7 @@ const listening = Effect.fnUntraced(function* (
   const known = yield* Deferred.make<Standby.App>()
   const app = Effect.flatten(Deferred.await(known))
   // More exact than what is passed on to an upstream.
-  const own = ["/v1/populations/*", "/v1/traces", "/v1/logs", "/v1/metrics"] as const
-  const exact = own.map((path) => HttpRouter.add("*", path, app))
+  const exact = Proxy.ownPaths.map((path) => HttpRouter.add("*", path, app))
   const routes = Layer.mergeAll(HttpRouter.add("*", "/*", app), ...exact, upstream.routes)
   const options = {
     ownHealth: true,

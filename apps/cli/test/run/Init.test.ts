@@ -41,17 +41,17 @@ describe("init", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const directory = yield* fs.makeTempDirectoryScoped()
-        const told: Array<string> = []
+        const printed: Array<string> = []
         yield* Effect.provideService(
           init({ directory, preset, force: false, short: true, list: false }),
           Console.Console,
-          { ...console, log: (text: string) => told.push(text) }
+          { ...console, log: (text: string) => printed.push(text) }
         )
         const file = `${directory}/config.yaml`
         const text = yield* fs.readFileString(file)
         const written = [...leafPaths(parse(text))]
         const tutorial = yield* fs.readFileString("docs/tutorial.md")
-        assert.include(told.join(""), `  ${written.length} settings of preset ${preset}`)
+        assert.include(printed.join(""), `  ${written.length} settings of preset ${preset}`)
         assert.include(tutorial, `writes the first ${written.length}, with explanations`)
         assert.includeMembers(written, ["data.questions", "schedule.steps", "engine.url", "budget.usd"])
         const meanings = text.replaceAll(/^\s*# ?/gmu, "").replaceAll(/\s+/gu, " ")
@@ -66,12 +66,12 @@ describe("init", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      const told: Array<string> = []
+      const printed: Array<string> = []
       yield* init({ directory, preset: "quick", force: false, short: false, list: true }).pipe(
         Effect.provideService(JsonFlag, true),
-        Effect.provideService(Console.Console, { ...console, log: (text: string) => told.push(text) })
+        Effect.provideService(Console.Console, { ...console, log: (text: string) => printed.push(text) })
       )
-      const { parts, presets } = Schema.decodeSync(Listed)(told.join(""))
+      const { parts, presets } = Schema.decodeSync(Listed)(printed.join(""))
       assert.sameMembers(
         presets.map(({ preset }) => preset),
         Object.keys(Presets.byName)

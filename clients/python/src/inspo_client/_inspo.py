@@ -201,8 +201,9 @@ class Inspo:
 
         def abandon(answer: LeasesAnswer, *, shared: bool = False) -> None:
             self._learn(population, path, answer)
-            for one in [] if shared else answer.leases:
-                self._lease(population, answer.cohort, one).abandon()
+            if not shared:
+                for one in answer.leases:
+                    self._lease(population, answer.cohort, one).abandon()
 
         used: Future[bool] = Future()
 

@@ -69,6 +69,9 @@ interface Shared {
   readonly withinRate: KeyRate
 }
 
+/** Paths below `/v1` that are not forwarded. */
+export const ownPaths = ["/v1/populations/*", ...UpstreamPath.telemetry.map((name) => `/v1/${name}` as const)] as const
+
 /** Whether a request of this path, with or without a query, is forwarded. */
 export const isPath = (path: string): boolean => typeof UpstreamPath.of(path) === "string"
 

@@ -18,7 +18,9 @@ export const of = (url: string): string | { readonly refused: string } | null =>
 export const hasPrompts = (path: string): boolean => prompting.has((segmentsOf(path) ?? []).join("/"))
 
 /** Telemetry, which this server receives itself. */
-const own: ReadonlySet<string> = new Set(["traces", "logs", "metrics"])
+export const telemetry = ["traces", "logs", "metrics"] as const
+
+const own: ReadonlySet<string> = new Set(telemetry)
 
 const prompting: ReadonlySet<string> = new Set(["chat/completions", "responses"])
 
